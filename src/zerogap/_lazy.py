@@ -1,0 +1,22 @@
+"""Attributes that are imported when first used, so that `import zerogap` stays fast and proofs never load a compiler."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from typing import Any
+
+
+def lazy(package: str, where: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """`__getattr__` and `__dir__` for a package whose attribute `name` lives in the module `where[name]`.
+
+    `where[name] == name` with a leading dot means the submodule itself.
+    """
+
+    def getattribute(name: str) -> Any:
+        if name not in where:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        module = importlib.import_module(where[name], package)
+        return module if where[name] == f".{name}" else getattr(module, name)
+
+    return getattribute, lambda: sorted(where)

@@ -1,0 +1,120 @@
+"""What can go wrong, as meanings.
+
+    ZerogapError
+    ├── InputError (ValueError)      what was given is not what is accepted
+    │   ├── ScoreError               a score is nan, +inf, or out of the exact range
+    │   ├── ScoreShapeError          an array has the wrong shape
+    │   ├── ScoreTypeError           an array has a type that is not real numbers
+    │   ├── HypergraphError          not a hypergraph: a vertex or tail that does not exist, ...
+    │   │   ├── CyclicHypergraph     breaks acyclicity (property 2.2.1 of Rush 2014)
+    │   │   ├── DisconnectedHypergraph   breaks connectedness (2.2.2)
+    │   │   └── OverlappingTails     breaks disjointness of the reference sets (2.2.3)
+    │   ├── AutomatonError           not a deterministic automaton, or an operation it does not allow
+    │   │   ├── AlphabetMismatch     two alphabets differ, or a symbol is in neither
+    │   │   └── RegexSyntaxError     a regular expression that does not parse; has .position
+    │   ├── GrammarError             not a weighted grammar, or cyclic unary rules
+    │   ├── ConstraintError          rows that are not linear constraints over the parts
+    │   ├── UnknownMethod            a method, step rule or problem kind that does not exist
+    │   ├── InvalidStructure         not a structure of the problem
+    │   └── FormatError              a file that is not what it should be
+    ├── Infeasible                   no structure satisfies the hard constraints; has .conflict
+    └── VerificationError            a solution or certificate that does not hold
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class ZerogapError(Exception):
+    """Everything that zerogap raises on purpose."""
+
+
+class InputError(ZerogapError, ValueError):
+    """What was given is not what is accepted."""
+
+
+class ScoreError(InputError):
+    """A score is nan, +inf, or so large that sums would not be exact."""
+
+
+class ScoreShapeError(InputError):
+    """An array has the wrong shape."""
+
+
+class ScoreTypeError(InputError):
+    """An array does not hold real numbers."""
+
+
+class HypergraphError(InputError):
+    """The vertices and hyperedges do not form a hypergraph."""
+
+
+class CyclicHypergraph(HypergraphError):
+    """Some vertex is inside itself."""
+
+
+class DisconnectedHypergraph(HypergraphError):
+    """Some non-terminal vertex other than the root is in no tail, or the root derives nothing."""
+
+
+class OverlappingTails(HypergraphError):
+    """Two tail vertices of one hyperedge share a descendant, so hyperpaths are not trees."""
+
+
+class AutomatonError(InputError):
+    """Not a deterministic automaton, or an operation that it does not allow."""
+
+
+class AlphabetMismatch(AutomatonError):
+    """Two alphabets differ, or a symbol is not in the alphabet."""
+
+
+class RegexSyntaxError(AutomatonError):
+    """A regular expression that does not parse; `position` counts characters from 0."""
+
+    def __init__(self, message: str, pattern: str, position: int) -> None:
+        self.pattern, self.position = pattern, position
+        line_start = pattern.rfind("\n", 0, position) + 1
+        line_end = pattern.find("\n", position)
+        line = pattern[line_start : line_end if line_end >= 0 else len(pattern)]
+        super().__init__(f"{message} (position {position})\n  {line}\n  {' ' * (position - line_start)}^")
+
+
+class GrammarError(InputError):
+    """Not a weighted grammar, or one with cyclic unary rules."""
+
+
+class ConstraintError(InputError):
+    """Rows that are not linear constraints over the parts."""
+
+
+class InvalidStructure(InputError):
+    """Not a structure of the problem: the message says why."""
+
+
+class FormatError(InputError):
+    """A file or JSON value that is not what it should be."""
+
+
+class UnknownMethod(InputError):
+    """A name that is not in the list of known ones."""
+
+    def __init__(self, what: str, given: object, known: Iterable[str]) -> None:
+        names = list(known)
+        close = difflib.get_close_matches(str(given), names, n=1)
+        hint = f" Did you mean {close[0]!r}?" if close else ""
+        super().__init__(f"{what} {given!r} is not known.{hint} Known: {', '.join(names)}.")
+
+
+class Infeasible(ZerogapError):
+    """No structure satisfies the hard constraints; `conflict` names a smallest set that cannot hold together."""
+
+    def __init__(self, message: str, conflict: tuple[object, ...] = ()) -> None:
+        self.conflict = conflict
+        super().__init__(message)
+
+
+class VerificationError(ZerogapError):
+    """A solution or certificate that does not hold: the message says which claim failed."""

@@ -1,0 +1,109 @@
+"""Exact numbers: scores on a dyadic grid, so that every sum a decoder forms is exact in float64.
+
+A problem rounds its scores once to multiples of `resolution`, a power of two. As long as no sum of magnitudes exceeds
+2^53 resolutions, addition is associative: results do not depend on order, threads or machine, and a proof needs no
+tolerance.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerogap.errors import ScoreError, ScoreShapeError, ScoreTypeError
+
+Scores = NDArray[np.float64]
+
+MANTISSA_BITS = 53
+HEADROOM_BITS = 10  # multipliers may grow to 2^10 times what the scores themselves can sum to
+
+
+def as_scores(value: Any, name: str, *, shape: tuple[int | None, ...] | None = None, lowest: float = -math.inf) -> Scores:
+    """`value` as a float64 array that nobody else holds, checked at the border.
+
+    Takes lists, NumPy arrays and torch tensors. `shape` gives the expected sizes, `None` for any. `-inf` is allowed
+    unless `lowest` is finite; nan and +inf never are.
+    """
+    if hasattr(value, "detach"):  # a torch tensor, possibly on a device and in a graph
+        value = value.detach().cpu().numpy()
+    try:
+        array = np.array(value)
+    except ValueError as error:
+        raise ScoreShapeError(f"{name} is ragged: {error}.") from None
+    if array.size == 0:
+        array = array.astype(np.float64)
+    if array.dtype.kind not in "fiub":
+        raise ScoreTypeError(f"{name} has dtype {array.dtype}: expected real numbers.")
+    array = np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
+    if shape is not None and (array.ndim != len(shape) or any(w is not None and w != g for w, g in zip(shape, array.shape, strict=True))):
+        raise ScoreShapeError(f"{name} has shape {array.shape}: expected {describe_shape(shape)}.")
+    bad = np.isnan(array) | (array == np.inf) | (array < lowest)
+    if bad.any():
+        index = tuple(int(i) for i in np.argwhere(bad)[0])
+        accepted = "finite scores, or -inf to forbid" if lowest == -math.inf else f"finite scores of at least {lowest}"
+        raise ScoreError(f"{name}[{', '.join(map(str, index))}] is {array[index]}: expected {accepted}.")
+    return array
+
+
+def describe_shape(shape: tuple[int | None, ...]) -> str:
+    inner = ", ".join("any" if size is None else str(size) for size in shape)
+    return f"({inner},)" if len(shape) == 1 else f"({inner})"
+
+
+def largest_magnitude(*arrays: Scores | None) -> float:
+    """The largest finite |score|; 0 if there is none."""
+    largest = 0.0
+    for array in arrays:
+        if array is not None and array.size:
+            finite = array[np.isfinite(array)]
+            if finite.size:
+                largest = max(largest, float(np.abs(finite).max()))
+    return largest
+
+
+def choose_resolution(largest: float, terms: int, asked: float | None = None) -> float:
+    """The finest power of two at which sums of `terms` scores of magnitude `largest` are exact, with headroom.
+
+    A user may ask for a coarser one, never for a finer one.
+    """
+    with np.errstate(over="ignore"):
+        total = largest * max(terms, 1)
+    if not math.isfinite(total * 2.0**HEADROOM_BITS):
+        raise ScoreError(f"scores of magnitude {largest:g} in sums of {terms} terms overflow float64: scale them down.")
+    exponent = math.frexp(total)[1] if total > 0 else 0  # total < 2^exponent
+    finest = math.ldexp(1.0, max(exponent + HEADROOM_BITS - MANTISSA_BITS, -1000))
+    if asked is None:
+        return finest
+    if not (math.isfinite(asked) and asked > 0 and math.frexp(asked)[0] == 0.5):
+        raise ScoreError(f"resolution is {asked!r}: expected a positive power of two.")
+    if asked < finest:
+        raise ScoreError(f"resolution is {asked!r}: sums of {terms} scores up to {largest:g} are exact only from {finest!r} on.")
+    return asked
+
+
+def round_to_grid(scores: Scores, resolution: float) -> Scores:
+    """The nearest multiples of `resolution`, read-only. `-inf` stays."""
+    rounded = np.rint(scores / resolution) * resolution + 0.0  # + 0.0 turns -0.0 into 0.0
+    rounded.flags.writeable = False
+    return rounded
+
+
+def unit_of(resolution: float, *arrays: Scores | None) -> float:
+    """The largest power of two that divides every score: no structure's score lies between its multiples.
+
+    A bound may be rounded down to a multiple of it. Integer scores have unit 1 or more.
+    """
+    bits = 0
+    for array in arrays:
+        if array is not None and array.size:
+            finite = array[np.isfinite(array)]
+            bits |= int(np.bitwise_or.reduce(np.abs(finite / resolution).astype(np.int64), initial=0))
+    return resolution * (bits & -bits) if bits else resolution
+
+
+def floor_to_unit(bound: float, unit: float) -> float:
+    """The largest multiple of `unit` that is at most `bound`."""
+    return math.floor(bound / unit) * unit if math.isfinite(bound) else bound

@@ -1,0 +1,158 @@
+"""Evidence for a bound: enough to recompute it without the solver that found it.
+
+A certificate says which relaxation to solve, not what its value is: the checkers in this package compute that again,
+with code of their own. Any multipliers or leaves of the right form prove *some* bound, so nothing in here is trusted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from zerogap.errors import FormatError
+
+
+@dataclass(frozen=True, slots=True)
+class DynamicProgram:
+    """Nothing was relaxed: the checker runs a dynamic program of its own."""
+
+    kind: ClassVar[str] = "dynamic-program"
+
+
+@dataclass(frozen=True, slots=True)
+class Multipliers:
+    """Lagrange multipliers, one per relaxed constraint: the bound is the dual at this point (Rush 2014, theorem 3.3.1)."""
+
+    kind: ClassVar[str] = "multipliers"
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CutDuals:
+    """Dual values of cuts of an arborescence (Edmonds 1967): every tree has an arc into each set of words.
+
+    If every arc scores at most the sum of the values of the sets that it enters, no tree scores more than all values
+    together. Values are at most 0 but for sets of one word and, where exactly one root is required, the set of all words.
+    """
+
+    kind: ClassVar[str] = "cut-duals"
+    sets: tuple[tuple[int, ...], ...]
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """One part of a split search space: what is fixed in it (part, in or out), and the evidence for its bound."""
+
+    fixed: tuple[tuple[int, bool], ...]
+    certificate: Certificate
+
+
+@dataclass(frozen=True, slots=True)
+class Leaves:
+    """The leaves of a branch-and-bound tree, which together cover the whole space: the bound is the largest of theirs."""
+
+    kind: ClassVar[str] = "leaves"
+    leaves: tuple[Leaf, ...]
+
+
+Certificate = DynamicProgram | Multipliers | CutDuals | Leaves
+
+
+def certificate_to_json(certificate: Certificate) -> dict[str, Any]:
+    match certificate:
+        case DynamicProgram():
+            body: dict[str, Any] = {}
+        case Multipliers(values):
+            body = {"values": [number_to_json(v) for v in values]}
+        case CutDuals(sets, values):
+            body = {"sets": [list(s) for s in sets], "values": [number_to_json(v) for v in values]}
+        case Leaves(leaves):
+            body = {
+                "leaves": [
+                    {"fixed": [[part, inside] for part, inside in leaf.fixed], "certificate": certificate_to_json(leaf.certificate)}
+                    for leaf in leaves
+                ]
+            }
+    return {"kind": certificate.kind, **body}
+
+
+def certificate_from_json(value: Any, where: str = "certificate") -> Certificate:
+    """The certificate in a JSON value; FormatError says what is not one."""
+    kind = expect(value, dict, where).get("kind")
+    if kind not in FROM_JSON:
+        raise FormatError(f"{where}.kind is {kind!r}: expected one of {', '.join(FROM_JSON)}.")
+    return FROM_JSON[kind](value, where)
+
+
+def multipliers_from_json(value: dict[str, Any], where: str) -> Multipliers:
+    return Multipliers(numbers_from_json(field(value, "values", where), f"{where}.values"))
+
+
+def cut_duals_from_json(value: dict[str, Any], where: str) -> CutDuals:
+    sets = tuple(
+        tuple(expect(word, int, f"{where}.sets[{i}]") for word in expect(words, list, f"{where}.sets[{i}]"))
+        for i, words in enumerate(expect(field(value, "sets", where), list, f"{where}.sets"))
+    )
+    return CutDuals(sets, numbers_from_json(field(value, "values", where), f"{where}.values"))
+
+
+def leaves_from_json(value: dict[str, Any], where: str) -> Leaves:
+    leaves = []
+    for i, leaf in enumerate(expect(field(value, "leaves", where), list, f"{where}.leaves")):
+        here = f"{where}.leaves[{i}]"
+        fixed = []
+        for j, pair in enumerate(expect(field(expect(leaf, dict, here), "fixed", here), list, f"{here}.fixed")):
+            spot = f"{here}.fixed[{j}]"
+            if len(expect(pair, list, spot)) != 2:
+                raise FormatError(f"{spot} is {pair!r}: expected [part, true or false].")
+            fixed.append((expect(pair[0], int, spot), expect(pair[1], bool, spot)))
+        leaves.append(Leaf(tuple(fixed), certificate_from_json(field(leaf, "certificate", here), f"{here}.certificate")))
+    return Leaves(tuple(leaves))
+
+
+FROM_JSON: dict[str, Callable[[dict[str, Any], str], Certificate]] = {
+    DynamicProgram.kind: lambda value, where: DynamicProgram(),
+    Multipliers.kind: multipliers_from_json,
+    CutDuals.kind: cut_duals_from_json,
+    Leaves.kind: leaves_from_json,
+}
+
+
+def expect(value: Any, kind: type, where: str) -> Any:
+    if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+        raise FormatError(f"{where} is {shorten(value)}: expected {NAMES[kind]}.")
+    return value
+
+
+NAMES: dict[type, str] = {dict: "an object", list: "a list", int: "an integer", bool: "true or false", str: "a string"}
+
+
+def field(value: dict[str, Any], name: str, where: str) -> Any:
+    if name not in value:
+        raise FormatError(f"{where} has no field {name!r}; it has {', '.join(map(repr, value)) or 'none'}.")
+    return value[name]
+
+
+def shorten(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def number_to_json(value: float) -> float | str:
+    """JSON has no infinities; they are written as the strings "inf" and "-inf"."""
+    return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")
+
+
+def number_from_json(value: Any, where: str) -> float:
+    if value in ("inf", "-inf"):
+        return float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise FormatError(f'{where} is {shorten(value)}: expected a number, "inf" or "-inf".')
+    return float(value)
+
+
+def numbers_from_json(value: Any, where: str) -> tuple[float, ...]:
+    return tuple(number_from_json(v, f"{where}[{i}]") for i, v in enumerate(expect(value, list, where)))

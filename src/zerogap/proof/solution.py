@@ -1,0 +1,49 @@
+"""What every decoder returns: a structure, a bound that nothing can beat, and the evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, TypeVar
+
+from zerogap.proof.certificate import Certificate
+
+Structure = TypeVar("Structure")
+Status = Literal["optimal", "feasible"]
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """How the gap closed: after each iteration the best bound, the best score (-inf before the first) and the time."""
+
+    bounds: tuple[float, ...] = ()
+    scores: tuple[float, ...] = ()
+    seconds: tuple[float, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.bounds)
+
+
+@dataclass(frozen=True, slots=True)
+class Solution(Generic[Structure]):
+    """`score` is `problem.score(structure)`; no structure scores higher than `bound`; the gap is their difference."""
+
+    structure: Structure
+    score: float
+    bound: float
+    certificate: Certificate
+    trace: Trace = Trace()
+
+    @property
+    def gap(self) -> float:
+        return self.bound - self.score
+
+    @property
+    def status(self) -> Status:
+        """`optimal` if bound and score are the same number, `feasible` if a limit left a gap."""
+        return "optimal" if self.bound == self.score else "feasible"
+
+    def plot(self) -> Any:
+        """The trace as a picture: an object that notebooks show, with `.save(path)`."""
+        from zerogap.plot.gap import plot_gap
+
+        return plot_gap(self)
