@@ -38,7 +38,7 @@ def as_scores(value: Any, name: str, *, shape: tuple[int | None, ...] | None = N
     if array.dtype.kind not in "fiub":
         raise ScoreTypeError(f"{name} has dtype {array.dtype}: expected real numbers.")
     array = np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
-    if shape is not None and (array.ndim != len(shape) or any(w is not None and w != g for w, g in zip(shape, array.shape, strict=True))):
+    if shape is not None and not fits(array.shape, shape):
         raise ScoreShapeError(f"{name} has shape {array.shape}: expected {describe_shape(shape)}.")
     bad = np.isnan(array) | (array == np.inf) | (array < lowest)
     if bad.any():
@@ -46,6 +46,10 @@ def as_scores(value: Any, name: str, *, shape: tuple[int | None, ...] | None = N
         accepted = "finite scores, or -inf to forbid" if lowest == -math.inf else f"finite scores of at least {lowest}"
         raise ScoreError(f"{name}[{', '.join(map(str, index))}] is {array[index]}: expected {accepted}.")
     return array
+
+
+def fits(given: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:
+    return len(given) == len(wanted) and all(w is None or w == g for w, g in zip(wanted, given, strict=True))
 
 
 def describe_shape(shape: tuple[int | None, ...]) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from numba import boolean, float64, int8, int32, int64, njit, types, uint8
 from numba.core import config
 
-__all__ = ["boolean", "float64", "int8", "int32", "int64", "kernel", "readonly", "uint8", "writable"]
+__all__ = ["boolean", "float64", "inner", "int8", "int32", "int64", "kernel", "readonly", "types", "uint8", "writable"]
 
 _announced = False
 
@@ -34,7 +34,7 @@ def kernel(signature: Any) -> Callable[[Callable[..., Any]], Any]:
     """Decorates a function on arrays: `@kernel(int64(readonly(float64, 2), writable(int64, 1)))`."""
 
     def compiled(function: Callable[..., Any]) -> Any:
-        if config.DISABLE_JIT:
+        if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set by numba at import
             return function
         dispatcher = njit(cache=True, nogil=True)(function)
         if not is_cached(dispatcher):
@@ -44,6 +44,11 @@ def kernel(signature: Any) -> Callable[[Callable[..., Any]], Any]:
         return dispatcher
 
     return compiled
+
+
+def inner(function: Callable[..., Any]) -> Any:
+    """Decorates a function that only kernels of the same module call: it takes its types from them."""
+    return njit(cache=True, nogil=True)(function)
 
 
 def cache_path(dispatcher: Any) -> str:

@@ -120,12 +120,12 @@ def from_edges(
         raise HypergraphError(f"tails[{int(np.flatnonzero(sizes == 0)[0])}] is empty: expected at least one vertex.")
     if len(flat) >= 2**31 or n_vertices >= 2**31:
         raise HypergraphError(f"{len(flat):,} tail entries and {n_vertices:,} vertices: expected fewer than 2^31 of each.")
-    for name, array in (("heads", heads), ("tails", flat)):
+    for what, array in (("heads", heads), ("tails", flat)):
         bad = (array < 0) | (array >= n_vertices)
         if bad.any():
             position = int(np.flatnonzero(bad)[0])
-            where = position if name == "heads" else int(np.searchsorted(np.cumsum(sizes), position, side="right"))
-            raise HypergraphError(f"{name}[{where}] names vertex {array[position]}: expected 0 to {n_vertices - 1}.")
+            where = position if what == "heads" else int(np.searchsorted(np.cumsum(sizes), position, side="right"))
+            raise HypergraphError(f"{what}[{where}] names vertex {array[position]}: expected 0 to {n_vertices - 1}.")
     if not 0 <= root < n_vertices:
         raise HypergraphError(f"root is {root}: expected a vertex from 0 to {n_vertices - 1}.")
     given_tail_start = np.concatenate([[0], np.cumsum(sizes)])
@@ -218,8 +218,8 @@ def check_disjoint(graph: Hypergraph) -> None:
     and disjointness exist if and only if those of the tail vertices of every hyperedge are disjoint.
     """
     below = [0] * graph.n_vertices
-    for rank, v in enumerate(np.flatnonzero(graph.is_terminal)):
-        below[int(v)] = 1 << rank
+    for rank, terminal in enumerate(np.flatnonzero(graph.is_terminal).tolist()):
+        below[terminal] = 1 << rank
     tails, tail_start, edge_start = graph.tails.tolist(), graph.tail_start.tolist(), graph.edge_start.tolist()
     for v in range(graph.n_vertices):
         inside = below[v]

@@ -1,0 +1,129 @@
+"""A weighted context-free grammar as tables (Rush 2014, section 2.2.3).
+
+Rules have two symbols, one symbol, or one word on the right; longer ones are split with symbols of their own when the
+grammar is made. Unary rules must not form a cycle.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerogap.errors import GrammarError, Infeasible
+from zerogap.grid import Scores, as_scores
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Grammar:
+    """Symbols are numbered so that the child of a unary rule comes before its parent; rules are sorted by parent."""
+
+    symbols: tuple[str, ...]
+    root: int
+    binary: NDArray[np.int32]  # (rules, 3): parent, left, right
+    binary_scores: Scores
+    unary: NDArray[np.int32]  # (rules, 2): parent, child
+    unary_scores: Scores
+    lexicon: dict[str, tuple[tuple[int, float], ...]]  # word -> (symbol, score) pairs
+
+    def lexical_scores(self, words: Sequence[str]) -> Scores:
+        """The score of every symbol over every word, (n, symbols); Infeasible names the first word without a rule."""
+        table = np.full((len(words), len(self.symbols)), -np.inf)
+        for i, word in enumerate(words):
+            if word not in self.lexicon:
+                raise Infeasible(f"words[{i}] is {word!r}: no rule of the grammar produces it.", (word,))
+            for symbol, score in self.lexicon[word]:
+                table[i, symbol] = score
+        return table
+
+    def __repr__(self) -> str:
+        counts = f"{len(self.binary):,} binary, {len(self.unary):,} unary rules, {len(self.lexicon):,} words"
+        return f"Grammar({len(self.symbols)} symbols, {counts}, root {self.symbols[self.root]!r})"
+
+
+def grammar(rules: Iterable[tuple[str, Sequence[str], float]], *, root: str) -> Grammar:
+    """A grammar from rules (parent, right-hand side, score).
+
+    A right-hand side of one string that is never a parent is a word. A rule with more than two symbols on the right
+    becomes a chain of binary ones, its score on the top one.
+
+    >>> grammar([("S", ["N", "V"], 1.0), ("N", ["dogs"], 2.0), ("V", ["bark"], 0.0)], root="S")
+    Grammar(3 symbols, 1 binary, 0 unary rules, 2 words, root 'S')
+    """
+    given = [(parent, tuple(right), score) for parent, right, score in rules]
+    parents = {parent for parent, _, _ in given}
+    if root not in parents:
+        raise GrammarError(f"root is {root!r}: no rule has it as its parent.")
+    scores = as_scores([score for _, _, score in given], "rule scores", shape=(len(given),))
+    binary: dict[tuple[str, str, str], float] = {}
+    unary: dict[tuple[str, str], float] = {}
+    lexicon: dict[str, dict[str, float]] = {}
+    names = dict.fromkeys(parent for parent, _, _ in given)
+    for i, (parent, right, _) in enumerate(given):
+        score = float(scores[i])
+        if len(right) == 0:
+            raise GrammarError(f"rule {i} ({parent} ->) is empty: expected symbols or one word on the right.")
+        if len(right) == 1 and right[0] not in parents:
+            table: dict[Any, float] = lexicon.setdefault(right[0], {})
+            key: Any = parent
+        elif len(right) == 1:
+            table, key = unary, (parent, right[0])
+        else:
+            for symbol in right:
+                if symbol not in parents:
+                    raise GrammarError(f"rule {i} ({parent} -> {' '.join(right)}) has {symbol!r} on the right, which no rule rewrites.")
+            while len(right) > 2:  # A -> B C D becomes A -> B <C D> and <C D> -> C D
+                rest = f"<{' '.join(right[1:])}>"
+                names[rest] = None
+                add(binary, (parent, right[0], rest), score, i)
+                parent, right, score = rest, right[1:], 0.0
+            table, key = binary, (parent, right[0], right[1])
+        if not (parent.startswith("<") and key in table and score == 0.0):  # chains share their ends
+            add(table, key, score, i)
+    order = children_first(tuple(names), unary)
+    number = {symbol: i for i, symbol in enumerate(order)}
+    pairs = sorted(((number[p], number[a], number[b]), s) for (p, a, b), s in binary.items())
+    chains = sorted(((number[p], number[c]), s) for (p, c), s in unary.items())
+    return Grammar(
+        symbols=order,
+        root=number[root],
+        binary=np.array([key for key, _ in pairs], dtype=np.int32).reshape(-1, 3),
+        binary_scores=np.array([score for _, score in pairs], dtype=np.float64),
+        unary=np.array([key for key, _ in chains], dtype=np.int32).reshape(-1, 2),
+        unary_scores=np.array([score for _, score in chains], dtype=np.float64),
+        lexicon={word: tuple(sorted((number[s], v) for s, v in tags.items())) for word, tags in lexicon.items()},
+    )
+
+
+def add(table: dict[Any, float], key: Any, score: float, rule: int) -> None:
+    if key in table and not (isinstance(key, tuple) and str(key[0]).startswith("<")):
+        raise GrammarError(f"rule {rule} ({key}) is given twice: expected one score per rule.")
+    table[key] = score
+
+
+def children_first(symbols: tuple[str, ...], unary: dict[tuple[str, str], float]) -> tuple[str, ...]:
+    """The symbols with the child of every unary rule before its parent, otherwise in the given order."""
+    children: dict[str, list[str]] = {}
+    for parent, child in unary:
+        children.setdefault(parent, []).append(child)
+    order: dict[str, None] = {}
+    for symbol in symbols:
+        waiting = [symbol]
+        path: dict[str, None] = {}
+        while waiting:
+            top = waiting[-1]
+            path[top] = None
+            ahead = next((c for c in children.get(top, ()) if c not in order), None)
+            if ahead in path:
+                cycle = [*list(path)[list(path).index(str(ahead)) :], str(ahead)]
+                raise GrammarError(f"unary rules form a cycle: {' -> '.join(cycle)}.")
+            if ahead is not None:
+                waiting.append(ahead)
+            else:
+                waiting.pop()
+                path.pop(top)
+                order[top] = None
+    return tuple(order)

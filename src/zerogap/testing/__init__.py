@@ -1,0 +1,1 @@
+"""Random problems for property tests. Needs hypothesis (the `test` extra)."""
