@@ -1,0 +1,51 @@
+"""zerogap finds the best structure under a rich model, and proves that it is the best.
+
+>>> import zerogap
+>>> problem = zerogap.dependency.Problem([[0, 5, 1], [0, 0, 8], [0, 9, 0]])
+>>> solution = zerogap.dependency.decode(problem)
+>>> solution.structure, solution.score, solution.bound
+((0, 1), 13.0, 13.0)
+>>> print(zerogap.verify(problem, solution))
+the structure is valid; it scores 13.0; no structure scores more than 13.0 (certificate: cut-duals); so it is optimal
+
+Tasks: `zerogap.dependency`, `zerogap.constituency`, `zerogap.hypergraph`. Each has problems, `decode` and `decode_many`.
+"""
+
+from typing import TYPE_CHECKING
+
+from zerogap import errors
+from zerogap._lazy import lazy
+
+if TYPE_CHECKING:
+    from zerogap import constituency, dependency, hypergraph
+    from zerogap.io.openfst import read_openfst, write_openfst
+    from zerogap.io.problems import load_problem, save_problem
+    from zerogap.oracles.regex import compile_regex
+    from zerogap.proof.files import load_solution, save_solution
+    from zerogap.proof.solution import Solution, Trace
+    from zerogap.proof.verify import Verified, verify
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Solution", "Trace", "Verified", "compile_regex", "constituency", "dependency", "errors", "hypergraph", "load_problem",
+    "load_solution", "read_openfst", "save_problem", "save_solution", "verify", "write_openfst",
+]  # fmt: skip
+
+__getattr__, __dir__ = lazy(
+    __name__,
+    {task: f".{task}" for task in ("constituency", "dependency", "hypergraph")}
+    | {
+        "Solution": ".proof.solution",
+        "Trace": ".proof.solution",
+        "Verified": ".proof.verify",
+        "compile_regex": ".oracles.regex",
+        "load_problem": ".io.problems",
+        "load_solution": ".proof.files",
+        "read_openfst": ".io.openfst",
+        "save_problem": ".io.problems",
+        "save_solution": ".proof.files",
+        "verify": ".proof.verify",
+        "write_openfst": ".io.openfst",
+    },
+)

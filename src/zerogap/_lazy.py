@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,13 +11,16 @@ from typing import Any
 def lazy(package: str, where: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
     """`__getattr__` and `__dir__` for a package whose attribute `name` lives in the module `where[name]`.
 
-    `where[name] == name` with a leading dot means the submodule itself.
+    `where[name] == name` with a leading dot means the submodule itself. A function must not have the name of a submodule
+    of its package: importing that submodule would hide it.
     """
 
     def getattribute(name: str) -> Any:
         if name not in where:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         module = importlib.import_module(where[name], package)
-        return module if where[name] == f".{name}" else getattr(module, name)
+        value = module if where[name] == f".{name}" else getattr(module, name)
+        setattr(sys.modules[package], name, value)  # found directly from now on
+        return value
 
     return getattribute, lambda: sorted(where)

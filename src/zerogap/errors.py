@@ -78,8 +78,9 @@ class RegexSyntaxError(AutomatonError):
         self.pattern, self.position = pattern, position
         line_start = pattern.rfind("\n", 0, position) + 1
         line_end = pattern.find("\n", position)
-        line = pattern[line_start : line_end if line_end >= 0 else len(pattern)]
-        super().__init__(f"{message} (position {position})\n  {line}\n  {' ' * (position - line_start)}^")
+        begin = max(line_start, position - 60)  # long lines are cut around the position
+        end = min(line_end if line_end >= 0 else len(pattern), position + 60)
+        super().__init__(f"{message} (position {position})\n  {pattern[begin:end]}\n  {' ' * (position - begin)}^")
 
 
 class GrammarError(InputError):

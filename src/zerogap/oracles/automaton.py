@@ -9,14 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from itertools import zip_longest
+from typing import TypeVar
 
 import numpy as np
-from numba import types
 from numpy.typing import NDArray
 
 from zerogap.errors import AlphabetMismatch, AutomatonError, Infeasible, InputError
-from zerogap.oracles.compile import int32, int64, kernel, readonly, writable
+from zerogap.oracles.flood import flood, rows_of, transitions
+from zerogap.oracles.refinement import initial_partition, refine
 from zerogap.structures.automaton import DEAD, Automaton
+
+T = TypeVar("T", bound=np.generic)
 
 MAX_STATES = 1_000_000
 
@@ -86,7 +89,7 @@ def star(automaton: Automaton, *, max_states: int = MAX_STATES) -> Automaton:
 
 def trim(automaton: Automaton) -> Automaton:
     """Without the states that no accepted string visits. One dead state remains of the empty language."""
-    sources, symbols, targets = transitions(automaton.following)
+    sources, _, targets = transitions(automaton.following)
     reached, _ = flood(automaton.n_states, sources, targets, [automaton.start])
     ending, _ = flood(automaton.n_states, targets, sources, accepting_states(automaton))
     kept = (reached >= 0) & (ending >= 0)
@@ -145,8 +148,8 @@ def minimise(automaton: Automaton) -> Automaton:
     number[order] = np.arange(len(members))
     return Automaton(
         alphabet=automaton.alphabet,
-        following=number[quotient[order]][:, letter],
-        weights=quotient_weights[order][:, letter] + 0.0,
+        following=spread(number[quotient[order]], letter),
+        weights=spread(quotient_weights[order] + 0.0, letter),
         final=np.where(accepting[representative[order]], constant + 0.0, -np.inf),
     )
 
@@ -278,7 +281,7 @@ def product(left: Automaton, right: Automaton, *, both: bool, max_states: int) -
     codes, targets = np.concatenate(found), np.concatenate(reached)
     order = np.argsort(codes)
     following = order[np.searchsorted(codes, np.maximum(targets, codes[order[0]]), sorter=order)]
-    following = np.where(targets == 0, DEAD, following)[:, letter].astype(np.int32)
+    following = spread(np.where(targets == 0, DEAD, following).astype(np.int32), letter)
     p, q = codes // width - 1, codes % width - 1
     if both:
         weights = np.where(following == DEAD, 0.0, left.weights[p] + right.weights[q])
@@ -324,7 +327,7 @@ def determinise(
                 check_size(len(sets), max_states)
             row.append(number[target])
         table.append(row)
-    new = np.array(table, dtype=np.int32).reshape(len(sets), len(first))[:, letter]
+    new = spread(np.array(table, dtype=np.int32).reshape(len(sets), len(first)), letter)
     final = np.array([-np.inf if goals.isdisjoint(members) else 0.0 for members in sets])
     return Automaton(alphabet, new, np.zeros(new.shape), final)
 
@@ -336,7 +339,7 @@ def check_alphabets(left: Automaton, right: Automaton) -> None:
     for i, (one, other) in enumerate(zip_longest(left.alphabet, right.alphabet, fillvalue=missing)):
         if one is missing or other is missing or one != other:
             shown = ["nothing" if name is missing else repr(name) for name in (one, other)]
-            raise AlphabetMismatch(f"symbol {i} of the alphabets is {shown[0]} on the left and {shown[1]} on the right: expected equal ones.")
+            raise AlphabetMismatch(f"symbol {i} is {shown[0]} on the left and {shown[1]} on the right: expected equal alphabets.")
 
 
 def demand_unweighted(operation: str, *automata: Automaton) -> None:
@@ -373,124 +376,6 @@ def distinct_columns(*tables: NDArray[np.generic]) -> tuple[NDArray[np.int64], N
     return classes_of, first
 
 
-def transitions(following: NDArray[np.integer]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Source, symbol and target of every transition, by source and then in alphabet order."""
-    sources, symbols = np.nonzero(following != DEAD)
-    return sources, symbols, following[sources, symbols].astype(np.int64)
-
-
-def rows_of(sources: NDArray[np.int64], n_states: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Where the transitions of every state begin in the order by state, and that order."""
-    starts = np.concatenate([[0], np.cumsum(np.bincount(sources, minlength=n_states))])
-    return starts, np.argsort(sources, kind="stable")
-
-
-def flood(
-    n_states: int, sources: NDArray[np.int64], targets: NDArray[np.int64], seeds: Iterable[int]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The fewest transitions from the seeds to every state (-1: none lead there), and the states in breadth-first order."""
-    starts, order = rows_of(sources, n_states)
-    distance = np.full(n_states, -1, dtype=np.int64)
-    queue = np.empty(n_states, dtype=np.int64)
-    first = np.array(seeds, dtype=np.int64)
-    distance[first] = 0
-    queue[: len(first)] = first
-    return distance, queue[: breadth_first(starts, targets[order], distance, queue, len(first))]
-
-
-def initial_partition(classes: NDArray[np.int64]) -> NDArray[np.int32]:
-    """A refinable partition for `refine`: the rows are named below it. `classes` are 0, 1, ... with none missing."""
-    size, counts = len(classes), np.bincount(classes) if len(classes) else np.zeros(0, dtype=np.int64)
-    partition = np.zeros((7, size + 1), dtype=np.int32)
-    partition[ELEMENT, :size] = np.argsort(classes, kind="stable")
-    partition[PLACE, partition[ELEMENT, :size]] = np.arange(size)
-    partition[BLOCK, :size] = classes
-    if counts.size and counts[0] == 0:  # every state accepts: class 1 is the only one
-        partition[BLOCK, :size], counts = 0, counts[1:]
-    partition[PAST, : len(counts)] = np.cumsum(counts)
-    partition[FIRST, : len(counts)] = partition[PAST, : len(counts)] - counts
-    partition[MARKED, size] = len(counts)
-    return partition
-
-
-@kernel(int64(readonly(int64, 1), readonly(int64, 1), writable(int64, 1), writable(int64, 1), int64))
-def breadth_first(starts, targets, distance, queue, count):  # out: distance, queue; both hold the seeds
-    head = 0
-    while head < count:
-        q = queue[head]
-        head += 1
-        for i in range(starts[q], starts[q + 1]):
-            if distance[targets[i]] < 0:
-                distance[targets[i]] = distance[q] + 1
-                queue[count] = targets[i]
-                count += 1
-    return count
-
-
-# Rows of a refinable partition. Its last column counts: blocks under MARKED, touched blocks under TOUCHED.
-ELEMENT, PLACE, BLOCK, FIRST, PAST, MARKED, TOUCHED = range(7)
-
-
-@kernel(types.void(writable(int32, 2), int64))
-def mark(partition, element):  # out: partition
-    """Moves an element to the front of its block, after those marked before."""
-    last = partition.shape[1] - 1
-    block = partition[BLOCK, element]
-    place, front = partition[PLACE, element], partition[FIRST, block] + partition[MARKED, block]
-    other = partition[ELEMENT, front]
-    partition[ELEMENT, place], partition[PLACE, other] = other, place
-    partition[ELEMENT, front], partition[PLACE, element] = element, front
-    if partition[MARKED, block] == 0:
-        partition[TOUCHED, partition[TOUCHED, last]] = block
-        partition[TOUCHED, last] += 1
-    partition[MARKED, block] += 1
-
-
-@kernel(types.void(writable(int32, 2)))
-def split(partition):  # out: partition
-    """Parts marked from unmarked elements; the smaller half becomes the new block, which bounds the work by O(n log n)."""
-    last = partition.shape[1] - 1
-    while partition[TOUCHED, last] > 0:
-        partition[TOUCHED, last] -= 1
-        block = partition[TOUCHED, partition[TOUCHED, last]]
-        middle = partition[FIRST, block] + partition[MARKED, block]
-        if middle < partition[PAST, block]:
-            new = partition[MARKED, last]
-            partition[MARKED, last] += 1
-            if partition[MARKED, block] <= partition[PAST, block] - middle:
-                partition[FIRST, new], partition[PAST, new] = partition[FIRST, block], middle
-                partition[FIRST, block] = middle
-            else:
-                partition[FIRST, new], partition[PAST, new] = middle, partition[PAST, block]
-                partition[PAST, block] = middle
-            for i in range(partition[FIRST, new], partition[PAST, new]):
-                partition[BLOCK, partition[ELEMENT, i]] = new
-            partition[MARKED, new] = 0
-        partition[MARKED, block] = 0
-
-
-@kernel(
-    writable(int64, 1)(
-        writable(int32, 2), writable(int32, 2), readonly(int32, 1), readonly(int32, 1), readonly(int64, 1), readonly(int64, 1)
-    )
-)
-def refine(blocks, cords, sources, targets, entering_start, entering):  # out: blocks, cords
-    """The coarsest refinement of `blocks` (of states) in which transitions of one cord lead from one block to one block.
-
-    Cords partition the transitions, at first by label. Blocks are split by the sources of each cord, cords by the block
-    that they enter, until nothing is new. The first block needs no pass: the others tell its transitions apart.
-    """
-    block, cord = 1, 0
-    while cord < cords[MARKED, cords.shape[1] - 1]:
-        for i in range(cords[FIRST, cord], cords[PAST, cord]):
-            mark(blocks, sources[cords[ELEMENT, i]])
-        split(blocks)
-        cord += 1
-        while block < blocks[MARKED, blocks.shape[1] - 1]:
-            for i in range(blocks[FIRST, block], blocks[PAST, block]):
-                state = blocks[ELEMENT, i]
-                for j in range(entering_start[state], entering_start[state + 1]):
-                    mark(cords, entering[j])
-            split(cords)
-            block += 1
-    return blocks[BLOCK, : blocks.shape[1] - 1].astype(np.int64)
+def spread(table: NDArray[T], letter: NDArray[np.int64]) -> NDArray[T]:
+    """From one column per class to one per symbol, C-contiguous as kernels need it, which table[:, letter] is not."""
+    return np.take(table, letter, axis=1)

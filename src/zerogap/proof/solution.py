@@ -22,12 +22,21 @@ class Trace:
     def __len__(self) -> int:
         return len(self.bounds)
 
+    def then(self, later: Trace) -> Trace:
+        """This trace and one that began where it ended."""
+        begun = self.seconds[-1] if self.seconds else 0.0
+        seconds = self.seconds + tuple(begun + s for s in later.seconds)
+        return Trace(self.bounds + later.bounds, self.scores + later.scores, seconds)
+
 
 @dataclass(frozen=True, slots=True)
 class Solution(Generic[Structure]):
-    """`score` is `problem.score(structure)`; no structure scores higher than `bound`; the gap is their difference."""
+    """`score` is `problem.score(structure)`; no structure scores higher than `bound`; the gap is their difference.
 
-    structure: Structure
+    If a limit was reached before any structure was found, `structure` is None and `score` is -inf.
+    """
+
+    structure: Structure | None
     score: float
     bound: float
     certificate: Certificate

@@ -1,0 +1,1 @@
+"""The general methods: they know oracles and linear constraints, and no task."""

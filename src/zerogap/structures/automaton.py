@@ -102,8 +102,23 @@ def automaton(
     forbidden = scores == -np.inf
     return Automaton(
         alphabet=names,
-        following=np.where(forbidden, DEAD, table).astype(np.int32),
-        weights=np.where(forbidden | (table == DEAD), 0.0, scores) + 0.0,
+        following=np.ascontiguousarray(np.where(forbidden, DEAD, table), dtype=np.int32),
+        weights=np.ascontiguousarray(np.where(forbidden | (table == DEAD), 0.0, scores) + 0.0),
         final=as_scores(ends, "final", shape=(n_states,)) + 0.0,
         start=int(start),
     )
+
+
+def ngram_automaton(alphabet: Sequence[Hashable], transitions: Any) -> Automaton:
+    """An n-gram model as an automaton whose states are the last symbols read (example 2.2.4).
+
+    `transitions` has `order` axes of len(alphabet) + 1, oldest symbol first, the last index the boundary.
+    """
+    base = len(alphabet) + 1
+    table = as_scores(transitions, "transitions")
+    if table.ndim < 2 or table.shape != (base,) * table.ndim:
+        raise AutomatonError(f"transitions has shape {table.shape}: expected {base} (symbols and boundary) along two or more axes.")
+    contexts = base ** (table.ndim - 1)
+    flat = table.reshape(contexts, base)
+    following = (np.arange(contexts)[:, None] * base + np.arange(base - 1)) % contexts
+    return automaton(alphabet, following, weights=flat[:, :-1], final=flat[:, -1], start=contexts - 1)

@@ -6,7 +6,7 @@ grammar is made. Unary rules must not form a cycle.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -83,6 +83,17 @@ def grammar(rules: Iterable[tuple[str, Sequence[str], float]], *, root: str) -> 
             table, key = binary, (parent, right[0], right[1])
         if not (parent.startswith("<") and key in table and score == 0.0):  # chains share their ends
             add(table, key, score, i)
+    return from_tables(tuple(names), binary, unary, lexicon, root)
+
+
+def from_tables(
+    names: Sequence[str],
+    binary: Mapping[tuple[str, str, str], float],
+    unary: Mapping[tuple[str, str], float],
+    lexicon: Mapping[str, Mapping[str, float]],
+    root: str,
+) -> Grammar:
+    """A grammar from scored rules whose symbols are all in `names`."""
     order = children_first(tuple(names), unary)
     number = {symbol: i for i, symbol in enumerate(order)}
     pairs = sorted(((number[p], number[a], number[b]), s) for (p, a, b), s in binary.items())
@@ -104,7 +115,7 @@ def add(table: dict[Any, float], key: Any, score: float, rule: int) -> None:
     table[key] = score
 
 
-def children_first(symbols: tuple[str, ...], unary: dict[tuple[str, str], float]) -> tuple[str, ...]:
+def children_first(symbols: tuple[str, ...], unary: Iterable[tuple[str, str]]) -> tuple[str, ...]:
     """The symbols with the child of every unary rule before its parent, otherwise in the given order."""
     children: dict[str, list[str]] = {}
     for parent, child in unary:

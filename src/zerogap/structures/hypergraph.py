@@ -70,6 +70,8 @@ class Hypergraph:
 
     def check_path(self, edges: Sequence[int]) -> None:
         """Raises InvalidStructure unless `edges` are the hyperedges of one hyperpath, in any order."""
+        if not isinstance(edges, Sequence | np.ndarray) or isinstance(edges, str):
+            raise InvalidStructure(f"structure is {edges!r}: expected a sequence of hyperedges.")
         heads = self.heads
         chosen: dict[int, int] = {}
         for position, e in enumerate(edges):

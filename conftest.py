@@ -1,0 +1,39 @@
+"""Documentation runs from a scratch folder with the examples in it; tests that need data are skipped where it is absent."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+ROOT = Path(__file__).parent
+DATA = Path(os.environ.get("ZEROGAP_DATA", ROOT.parent / "shared" / "data"))
+
+settings.register_profile("zerogap", deadline=None)  # the first call of a kernel may compile it
+settings.register_profile("few", deadline=None, max_examples=15)  # without the compiler everything takes longer
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "zerogap"))
+
+
+@pytest.fixture(autouse=True)
+def scratch_folder_for_documentation(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if request.node.path.suffix == ".md":
+        shutil.copytree(ROOT / "examples", tmp_path / "examples")
+        monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def data() -> Path:
+    """The folder with treebanks and the like."""
+    return DATA
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    asked = config.getoption("-m")
+    for item in items:
+        if item.get_closest_marker("data") and not DATA.is_dir():
+            item.add_marker(pytest.mark.skip(reason=f"no data in {DATA}; set ZEROGAP_DATA"))
+        if item.get_closest_marker("slow") and "slow" not in asked:
+            item.add_marker(pytest.mark.skip(reason="slow; run with -m slow"))

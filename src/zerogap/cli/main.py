@@ -1,0 +1,58 @@
+"""The command `zerogap`. A new command is a function in a module beside this one and a line in `COMMANDS`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from zerogap import __version__
+from zerogap.cli.decode import decode_command
+from zerogap.cli.doctor import doctor_command
+from zerogap.cli.verify import verify_command
+from zerogap.errors import ZerogapError
+
+COMMANDS: dict[str, Callable[..., None]] = {"decode": decode_command, "verify": verify_command, "doctor": doctor_command}
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    epilog="Exit codes: 0 done, 1 the input was bad, 2 wrong usage, 3 finished with a gap left open.",
+)
+
+
+def show_version(asked: bool) -> None:
+    if asked:
+        print(f"zerogap {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def zerogap(
+    version: Annotated[bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version and exit.")] = False,
+) -> None:
+    """Finds the best structure under a rich model, and proves that it is the best."""
+
+
+for name, command in COMMANDS.items():
+    app.command(name)(command)
+
+
+def main() -> None:
+    """Runs the command; errors that zerogap raises on purpose become one message and exit code 1."""
+    try:
+        app()
+    except ZerogapError as error:
+        print(f"zerogap: {type(error).__name__}: {error}", file=sys.stderr)
+        sys.exit(1)
+    except BrokenPipeError:  # the reader of a pipe left, as head does
+        sys.stderr.close()
+        sys.exit(0)
+
+
+if __name__ == "__main__":
+    main()

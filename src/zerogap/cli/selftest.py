@@ -1,0 +1,56 @@
+"""A small instance of every kind of problem that exists: what `zerogap doctor` decodes and verifies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from zerogap import constituency, dependency, hypergraph
+
+Instance = tuple[Any, Callable[..., Any], str]  # problem, decode, method
+
+
+def instances() -> dict[str, Callable[[], Instance]]:
+    """Names and makers, so that nothing is built or compiled before its turn."""
+    return {
+        "dependency tree, non-projective": lambda: (tree(projective=False), dependency.decode, "auto"),
+        "dependency tree, projective": lambda: (tree(projective=True), dependency.decode, "auto"),
+        "hypergraph, best path": lambda: (choices(limited=False), hypergraph.decode, "best-path"),
+        "hypergraph with constraints, multipliers": lambda: (choices(limited=True), hypergraph.decode, "lagrangian"),
+        "hypergraph with constraints, closed": lambda: (choices(limited=True), hypergraph.decode, "auto"),
+        "hypergraph with constraints, HiGHS": lambda: (choices(limited=True), hypergraph.decode, "ilp"),
+        "parsing + tagging, dual decomposition": lambda: (parse_and_tag(), constituency.decode, "auto"),
+        "parsing + tagging, intersection": lambda: (parse_and_tag(), constituency.decode, "intersection"),
+    }
+
+
+def tree(*, projective: bool) -> dependency.Problem:
+    return dependency.Problem(np.random.default_rng(1).integers(-9, 10, size=(9, 9)), projective=projective)
+
+
+def choices(*, limited: bool) -> hypergraph.Problem:
+    """Twelve yes-or-no choices with gains, and a limit on what they take: a knapsack as a lattice."""
+    rng = np.random.default_rng(2)
+    builder = hypergraph.Builder()
+    for i in range(12):
+        builder.edge(i + 1, [i], score=0.0)
+        builder.edge(i + 1, [i], score=float(rng.integers(5, 25)))
+    graph, scores = builder.build(12)
+    rows = [({2 * i + 1: int(rng.integers(2, 12)) for i in range(12)}, "<=", 30)]
+    return hypergraph.Problem(graph, scores, hypergraph.constraint_rows(graph.n_edges, rows) if limited else None)
+
+
+def parse_and_tag() -> constituency.JointProblem:
+    """Three symbols that can all be tags of six words, under random rules and a trigram tagger."""
+    rng = np.random.default_rng(3)
+    names = ("A", "B", "C")
+    rules = [(p, [a, b], float(rng.integers(-3, 4))) for p in names for a in names for b in names]
+    rules += [(name, [name.lower()], 0.0) for name in names]
+    return constituency.JointProblem(
+        constituency.grammar(rules, root="A"),
+        tags=names,
+        lexical=rng.integers(-3, 4, size=(6, 3)),
+        transitions=rng.integers(-3, 4, size=(4, 4, 4)),
+    )

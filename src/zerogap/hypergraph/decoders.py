@@ -1,0 +1,216 @@
+"""Exact decoding of hypergraphs with side constraints: dynamic program, Lagrangian relaxation, branch and bound.
+
+`auto` runs the relaxation of section 7.1 first and goes on with branch and bound, with the relaxation as the bound, where
+that leaves a gap. A node keeps one hyperedge into a vertex, or drops it: a hyperpath has at most one hyperedge into any
+vertex, so the two together lose nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerogap.errors import Infeasible, InputError, UnknownMethod
+from zerogap.grid import Scores
+from zerogap.hypergraph.problem import Problem
+from zerogap.oracles.hypergraph import inside_chart, path_of
+from zerogap.oracles.kbest import k_best
+from zerogap.proof.certificate import DynamicProgram
+from zerogap.proof.solution import Solution, Trace
+from zerogap.relax.branching import Fixed
+from zerogap.relax.closing import Relax, close_gap
+from zerogap.relax.lagrangian import Answer, Candidate, Oracle, Parts, Relaxed, State, minimise_dual
+
+Edges = tuple[int, ...]
+REPAIR_EVERY, REPAIR_WIDTH = 10, 20  # look for candidates among the 20 best paths in every tenth iteration
+
+
+def decode(
+    problem: Problem,
+    *,
+    method: str = "auto",
+    time_limit: float | None = None,
+    max_iterations: int = 200,
+    max_nodes: int | None = None,
+    step: str = "polyak",
+    scale: float | None = None,
+) -> Solution[Edges]:
+    """The best hyperpath, and a certificate.
+
+    Methods: `auto` (proves every problem within the limits), `best-path` (no constraints), `lagrangian` (multipliers
+    only; may leave a gap), `ilp` (HiGHS, for comparison). Infeasible names an irreducible set of constraints that cannot
+    hold together.
+    """
+    if method not in METHODS:
+        raise UnknownMethod("method", method, METHODS)
+    if len(problem.constraints) == 0 and method != "ilp":
+        return best_unconstrained(problem)
+    return METHODS[method](problem, time_limit=time_limit, max_iterations=max_iterations, max_nodes=max_nodes, step=step, scale=scale)
+
+
+def decode_many(
+    problems: Sequence[Problem], *, threads: int | None = None, method: str = "auto", time_limit: float | None = None
+) -> list[Solution[Edges]]:
+    """Decodes problems on several threads, in order."""
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(lambda problem: decode(problem, method=method, time_limit=time_limit), problems))
+
+
+def best_unconstrained(problem: Problem, **_: object) -> Solution[Edges]:
+    if len(problem.constraints):
+        raise InputError(f"method 'best-path' was given {len(problem.constraints)} constraints: expected none, or another method.")
+    begin = time.perf_counter()
+    answer = oracle(problem).best(problem.scores)
+    if answer is None:
+        raise Infeasible("every hyperpath uses a hyperedge that is forbidden (-inf).")
+    score = problem.score(answer.structure)
+    return Solution(answer.structure, score, score, DynamicProgram(), Trace((score,), (score,), (time.perf_counter() - begin,)))
+
+
+def oracle(problem: Problem, scores: Scores | None = None) -> Oracle:
+    """The dynamic program as an oracle over the hyperedges."""
+    graph = problem.hypergraph
+    no_scores = np.zeros(graph.n_vertices)
+
+    def best(weights: Scores) -> Answer | None:
+        inside, back = inside_chart(graph, np.ascontiguousarray(weights), no_scores)
+        if inside[graph.root] == -np.inf:
+            return None
+        edges, _ = path_of(graph, back)
+        return Answer(tuple(edges.tolist()), edges)
+
+    return Oracle(problem.scores if scores is None else scores, best)
+
+
+def relaxation(problem: Problem, *, step: str = "polyak", scale: float | None = None) -> Relax:
+    """The dual of the problem, with the hyperedges forbidden that the decisions of a node exclude."""
+    graph, rows = problem.hypergraph, problem.constraints
+    no_scores = np.zeros(graph.n_vertices)
+    floor = lowest_score(problem)
+
+    def candidate(edges: Parts) -> Candidate:
+        return Candidate(tuple(edges.tolist()), problem.score(edges.tolist()))
+
+    def relax(
+        fixed: Fixed, *, incumbent: Candidate | None, multipliers: Scores | None, max_iterations: int, time_limit: float | None
+    ) -> Relaxed:
+        scores = restrict(problem, fixed)
+
+        def repair(state: State) -> Candidate | None:
+            if not rows.violated(state.excess).any():
+                return candidate(state.parts)
+            if state.iteration % REPAIR_EVERY != 1:
+                return None
+            reduced = scores - rows.transposed_times(state.multipliers)
+            inside, back = inside_chart(graph, reduced, no_scores)
+            edges, begins = k_best(
+                graph.edge_start, graph.tail_start, graph.tails, reduced, no_scores, inside, back, graph.root,
+                REPAIR_WIDTH, np.empty(REPAIR_WIDTH),
+            )  # fmt: skip
+            paths = [edges[a:b] for a, b in itertools.pairwise(begins)]
+            good = [candidate(path) for path in paths if not rows.violated(rows.excess(path)).any()]
+            return max(good, key=lambda path: path.score, default=None)
+
+        return minimise_dual(
+            [oracle(problem, scores)], rows, resolution=problem.resolution, unit=problem.unit, terms=problem.terms, repair=repair,
+            floor=floor, incumbent=incumbent, multipliers=multipliers, step=step, scale=scale,
+            max_iterations=max_iterations, time_limit=time_limit,
+        )  # fmt: skip
+
+    return relax
+
+
+def lowest_score(problem: Problem) -> float:
+    """The score of the worst allowed hyperpath: no bound of a feasible problem falls below it."""
+    reversed_scores = np.where(problem.scores > -np.inf, -problem.scores, -np.inf)
+    inside, _ = inside_chart(problem.hypergraph, reversed_scores, np.zeros(problem.hypergraph.n_vertices))
+    return -float(inside[problem.hypergraph.root])
+
+
+def restrict(problem: Problem, fixed: Fixed) -> Scores:
+    """Scores with -inf on every hyperedge that the decisions of a node exclude."""
+    scores = problem.scores.copy()
+    for edge, inside in fixed:
+        if inside:
+            v = int(np.searchsorted(problem.hypergraph.edge_start, edge, side="right")) - 1
+            rivals = np.arange(problem.hypergraph.edge_start[v], problem.hypergraph.edge_start[v + 1])
+            scores[rivals[rivals != edge]] = -np.inf
+        else:
+            scores[edge] = -np.inf
+    return scores
+
+
+def decode_auto(
+    problem: Problem, *, time_limit: float | None, max_iterations: int, max_nodes: int | None, step: str, scale: float | None,
+    incumbent: Candidate | None = None,
+) -> Solution[Edges]:  # fmt: skip
+    closed = close_gap(
+        relaxation(problem, step=step, scale=scale), partial(choose_split, problem),
+        incumbent=incumbent, max_iterations=max_iterations, max_nodes=max_nodes, time_limit=time_limit,
+    )  # fmt: skip
+    if closed.is_infeasible:
+        raise infeasible(problem)
+    return closed.solution()
+
+
+def decode_lagrangian(problem: Problem, **options: Any) -> Solution[Edges]:
+    return decode_auto(problem, **{**options, "max_nodes": 1})
+
+
+def decode_ilp(problem: Problem, **options: Any) -> Solution[Edges]:
+    """HiGHS proposes a path. Its own bound has a tolerance, so ours is proved by the search with that path to beat."""
+    from zerogap.baselines.hypergraph_ilp import solve_ilp
+
+    edges = solve_ilp(problem, time_limit=options["time_limit"])
+    incumbent = None if edges is None else Candidate(edges, problem.score(edges))
+    return decode_auto(problem, **options, incumbent=incumbent)
+
+
+def choose_split(problem: Problem, fixed: Fixed, state: State) -> int | None:
+    """A hyperedge of the last answer with rivals, in as many broken rows as possible; else the first one with rivals."""
+    rows = problem.constraints
+    broken = rows.violated(state.excess)
+    blame = np.bincount(
+        rows.columns, weights=np.abs(rows.coefficients) * np.repeat(broken, np.diff(rows.row_start)), minlength=rows.n_parts
+    )
+    used = state.parts[has_rivals(problem, restrict(problem, fixed), state.parts)]
+    return int(used[np.argmax(blame[used])]) if used.size else None
+
+
+def has_rivals(problem: Problem, scores: Scores, edges: Parts) -> NDArray[np.bool_]:
+    """Which hyperedges share their head with another that is still allowed."""
+    allowed = np.concatenate([[0], np.cumsum(scores > -np.inf)])
+    heads = np.searchsorted(problem.hypergraph.edge_start, edges, side="right") - 1
+    count = allowed[problem.hypergraph.edge_start[heads + 1]] - allowed[problem.hypergraph.edge_start[heads]]
+    return np.asarray(count > 1)
+
+
+def infeasible(problem: Problem) -> Infeasible:
+    """Names an irreducible set of constraints: without any one of them the rest can hold (a deletion filter)."""
+    graph, rows = problem.hypergraph, problem.constraints
+    zeros = np.where(problem.scores > -np.inf, 0.0, -np.inf)
+    if oracle(problem).best(zeros) is None:
+        return Infeasible("every hyperpath uses a hyperedge that is forbidden (-inf).")
+    kept = list(range(len(rows)))
+    for r in range(len(rows)):
+        without = [other for other in kept if other != r]
+        trial = Problem(graph, zeros, rows.select(without))
+        if without and close_gap(relaxation(trial), partial(choose_split, trial), first=True).is_infeasible:
+            kept = without
+    names = tuple(rows.names[r] for r in kept)
+    return Infeasible(f"no hyperpath satisfies these constraints together: {', '.join(names)}.", names)
+
+
+METHODS: dict[str, Callable[..., Solution[Edges]]] = {
+    "auto": decode_auto,
+    "best-path": best_unconstrained,
+    "lagrangian": decode_lagrangian,
+    "ilp": decode_ilp,
+}

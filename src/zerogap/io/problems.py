@@ -1,0 +1,211 @@
+"""Problems as JSON files, exactly: what is read back has the same scores on the same grid.
+
+    {"format": "zerogap-problem", "version": 1, "kind": "dependency", "arcs": [[...], ...], "projective": false, ...}
+
+`-inf` is written as the string "-inf". Keys that are not known are errors, so that a mistyped one is not ignored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from zerogap import constituency, dependency, hypergraph
+from zerogap.errors import FormatError, InputError
+from zerogap.grid import Scores
+from zerogap.proof.certificate import expect, field, number_from_json, number_to_json
+from zerogap.proof.files import check_format, read_json, write_json
+from zerogap.structures.grammar import from_tables
+from zerogap.structures.hypergraph import Hypergraph, from_edges
+from zerogap.structures.linear import constraint_rows
+
+FORMAT, VERSION = "zerogap-problem", 1
+Problem = dependency.Problem | hypergraph.Problem | constituency.JointProblem
+
+
+def save_problem(problem: Problem, path: str | Path) -> None:
+    write_json(problem_to_json(problem), path)
+
+
+def load_problem(path: str | Path) -> Problem:
+    """The problem in a JSON file; FormatError says what is wrong with it."""
+    return problem_from_json(read_json(path), str(path))
+
+
+def problem_to_json(problem: Problem) -> dict[str, Any]:
+    if type(problem) not in KINDS:
+        raise InputError(f"problem is a {type(problem).__name__}: expected one of {', '.join(k for k, _ in KINDS.values())}.")
+    kind, write = KINDS[type(problem)]
+    return {"format": FORMAT, "version": VERSION, "kind": kind, **write(problem), "resolution": problem.resolution}
+
+
+def problem_from_json(value: Any, where: str = "problem") -> Problem:
+    check_format(value, FORMAT, VERSION, where)
+    kind = value.get("kind")
+    if kind not in READERS:
+        raise FormatError(f"{where}.kind is {kind!r}: expected one of {', '.join(READERS)}.")
+    read, keys = READERS[kind]
+    for key in value:
+        if key not in {*keys, "format", "version", "kind", "resolution"}:
+            raise FormatError(f"{where}.{key} is not known for {kind!r}: expected {', '.join(sorted(keys))}.")
+    resolution = None if value.get("resolution") is None else number_from_json(value["resolution"], f"{where}.resolution")
+    return read(value, where, resolution)
+
+
+def array_to_json(array: Any) -> Any:
+    return [array_to_json(row) for row in array] if np.ndim(array) else number_to_json(float(array))
+
+
+def array_from_json(value: Any, where: str) -> Scores:
+    """Nested lists of numbers. Shapes are checked by the problem."""
+
+    def numbers(part: Any, spot: str) -> Any:
+        if isinstance(part, list):
+            return [numbers(entry, f"{spot}[{i}]") for i, entry in enumerate(part)]
+        return number_from_json(part, spot)
+
+    nested = numbers(expect(value, list, where), where)
+    try:
+        return np.array(nested, dtype=np.float64)
+    except ValueError:
+        raise FormatError(f"{where} is ragged: expected rows of the same length.") from None
+
+
+def integers(value: Any, where: str) -> list[int]:
+    return [expect(entry, int, f"{where}[{i}]") for i, entry in enumerate(expect(value, list, where))]
+
+
+def strings(value: Any, where: str) -> list[str]:
+    return [expect(entry, str, f"{where}[{i}]") for i, entry in enumerate(expect(value, list, where))]
+
+
+def write_dependency(problem: dependency.Problem) -> dict[str, Any]:
+    return {"arcs": array_to_json(problem.arcs), "projective": problem.projective, "single_root": problem.single_root}
+
+
+def read_dependency(value: dict[str, Any], where: str, resolution: float | None) -> dependency.Problem:
+    return dependency.Problem(
+        array_from_json(field(value, "arcs", where), f"{where}.arcs"),
+        projective=expect(value.get("projective", False), bool, f"{where}.projective"),
+        single_root=expect(value.get("single_root", True), bool, f"{where}.single_root"),
+        resolution=resolution,
+    )
+
+
+def write_hypergraph(problem: hypergraph.Problem) -> dict[str, Any]:
+    graph, rows = problem.hypergraph, problem.constraints
+    return {
+        "vertices": graph.n_vertices,
+        "root": graph.root,
+        "edges": [
+            {"head": int(head), "tail": graph.tail(e).tolist(), "score": number_to_json(float(problem.scores[e]))}
+            for e, head in enumerate(graph.heads)
+        ],
+        "constraints": [
+            {
+                "name": rows.names[r],
+                "parts": {str(rows.columns[i]): rows.coefficients[i] for i in range(rows.row_start[r], rows.row_start[r + 1])},
+                "sense": "=" if rows.is_equation[r] else "<=",
+                "limit": rows.limits[r],
+            }
+            for r in range(len(rows))
+        ],
+    }
+
+
+def read_hypergraph(value: dict[str, Any], where: str, resolution: float | None) -> hypergraph.Problem:
+    edges = expect(field(value, "edges", where), list, f"{where}.edges")
+    spots = [f"{where}.edges[{i}]" for i in range(len(edges))]
+    for edge, spot in zip(edges, spots, strict=True):
+        expect(edge, dict, spot)
+    graph, order = read_graph(value, edges, spots, where)
+    scores = np.array([number_from_json(edge.get("score", 0.0), f"{spot}.score") for edge, spot in zip(edges, spots, strict=True)])
+    rows, names = [], []
+    new_number = {int(given): new for new, given in enumerate(order)}
+    for r, row in enumerate(expect(value.get("constraints", []), list, f"{where}.constraints")):
+        spot = f"{where}.constraints[{r}]"
+        parts = expect(field(expect(row, dict, spot), "parts", spot), dict, f"{spot}.parts")
+        for part in parts:
+            if not part.isdecimal() or int(part) not in new_number:
+                raise FormatError(f"{spot}.parts has the key {part!r}: expected a hyperedge from 0 to {len(edges) - 1}.")
+        coefficients = {new_number[int(p)]: number_from_json(c, f"{spot}.parts.{p}") for p, c in parts.items()}
+        rows.append((coefficients, field(row, "sense", spot), number_from_json(field(row, "limit", spot), f"{spot}.limit")))
+        names.append(expect(row.get("name", f"row {r}"), str, f"{spot}.name"))
+    return hypergraph.Problem(graph, scores[order], constraint_rows(graph.n_edges, rows, names=names), resolution=resolution)
+
+
+def read_graph(value: dict[str, Any], edges: list[Any], spots: list[str], where: str) -> tuple[Hypergraph, Any]:
+    graph, _, order = from_edges(
+        [expect(field(edge, "head", spot), int, f"{spot}.head") for edge, spot in zip(edges, spots, strict=True)],
+        [integers(field(edge, "tail", spot), f"{spot}.tail") for edge, spot in zip(edges, spots, strict=True)],
+        n_vertices=expect(field(value, "vertices", where), int, f"{where}.vertices"),
+        root=expect(field(value, "root", where), int, f"{where}.root"),
+    )
+    return graph, order
+
+
+def write_joint(problem: constituency.JointProblem) -> dict[str, Any]:
+    g = problem.grammar
+    rules = [[*(g.symbols[s] for s in rule), number_to_json(score)] for rule, score in zip(g.binary, g.binary_scores, strict=True)]
+    rules += [[*(g.symbols[s] for s in rule), number_to_json(score)] for rule, score in zip(g.unary, g.unary_scores, strict=True)]
+    return {
+        "symbols": list(g.symbols),
+        "root": g.symbols[g.root],
+        "rules": rules,
+        "tags": list(problem.tags),
+        "lexical": array_to_json(problem.lexical[:, problem.tag_symbols]),
+        "emissions": array_to_json(problem.emissions),
+        "transitions": array_to_json(problem.transitions),
+    }
+
+
+def read_joint(value: dict[str, Any], where: str, resolution: float | None) -> constituency.JointProblem:
+    names = strings(field(value, "symbols", where), f"{where}.symbols")
+    root = expect(field(value, "root", where), str, f"{where}.root")
+    tags = strings(field(value, "tags", where), f"{where}.tags")
+    for name, symbols in (("root", [root]), ("tags", tags)):
+        for symbol in symbols:
+            if symbol not in names:
+                raise FormatError(f"{where}.{name} has {symbol!r}: expected one of {where}.symbols.")
+    binary: dict[tuple[str, str, str], float] = {}
+    unary: dict[tuple[str, str], float] = {}
+    for i, rule in enumerate(expect(field(value, "rules", where), list, f"{where}.rules")):
+        spot = f"{where}.rules[{i}]"
+        if len(expect(rule, list, spot)) not in (3, 4):
+            raise FormatError(f"{spot} has {len(rule)} entries: expected [parent, child, score] or [parent, left, right, score].")
+        for symbol in rule[:-1]:
+            if symbol not in names:
+                raise FormatError(f"{spot} has the symbol {symbol!r}: expected one of {where}.symbols.")
+        if len(rule) == 3:
+            unary[rule[0], rule[1]] = number_from_json(rule[2], spot)
+        else:
+            binary[rule[0], rule[1], rule[2]] = number_from_json(rule[3], spot)
+    grammar = from_tables(names, binary, unary, {}, root)
+    given = array_from_json(field(value, "lexical", where), f"{where}.lexical")
+    if given.ndim != 2 or given.shape[1] != len(tags):
+        raise FormatError(f"{where}.lexical has shape {given.shape}: expected a row per word and {len(tags)} columns, one per tag.")
+    lexical = np.full((len(given), len(names)), -np.inf)
+    lexical[:, [grammar.symbols.index(tag) for tag in tags]] = given
+    return constituency.JointProblem(
+        grammar,
+        tags=tags,
+        lexical=lexical,
+        emissions=None if "emissions" not in value else array_from_json(value["emissions"], f"{where}.emissions"),
+        transitions=array_from_json(field(value, "transitions", where), f"{where}.transitions"),
+        resolution=resolution,
+    )
+
+
+KINDS: dict[type, tuple[str, Callable[[Any], dict[str, Any]]]] = {
+    dependency.Problem: ("dependency", write_dependency),
+    hypergraph.Problem: ("hypergraph", write_hypergraph),
+    constituency.JointProblem: ("joint", write_joint),
+}
+READERS: dict[str, tuple[Callable[[dict[str, Any], str, float | None], Problem], set[str]]] = {
+    "dependency": (read_dependency, {"arcs", "projective", "single_root"}),
+    "hypergraph": (read_hypergraph, {"vertices", "root", "edges", "constraints"}),
+    "joint": (read_joint, {"symbols", "root", "rules", "tags", "lexical", "emissions", "transitions"}),
+}

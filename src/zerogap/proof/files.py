@@ -1,0 +1,117 @@
+"""Solutions and certificates as JSON, exactly: every number comes back as the same number.
+
+Structures are tuples of integers, strings and tuples; JSON's lists become tuples again.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from zerogap.errors import FormatError
+from zerogap.proof.certificate import (
+    certificate_from_json,
+    certificate_to_json,
+    expect,
+    field,
+    number_from_json,
+    number_to_json,
+    numbers_from_json,
+    shorten,
+)
+from zerogap.proof.solution import Solution, Trace
+
+FORMAT, VERSION = "zerogap-solution", 1
+
+
+def solution_to_json(solution: Solution[Any]) -> dict[str, Any]:
+    """A JSON object with the structure, score, bound, certificate and trace."""
+    return {
+        "format": FORMAT,
+        "version": VERSION,
+        "status": solution.status,
+        "structure": structure_to_json(solution.structure),
+        "score": number_to_json(solution.score),
+        "bound": number_to_json(solution.bound),
+        "certificate": certificate_to_json(solution.certificate),
+        "trace": {
+            name: [number_to_json(value) for value in getattr(solution.trace, name)] for name in ("bounds", "scores", "seconds")
+        },
+    }
+
+
+def solution_from_json(value: Any, where: str = "solution") -> Solution[Any]:
+    """The solution in a JSON object; FormatError says what is not one. Nothing in it is believed: see `verify`."""
+    check_format(value, FORMAT, VERSION, where)
+    trace = expect(field(value, "trace", where), dict, f"{where}.trace")
+    columns = [numbers_from_json(field(trace, name, f"{where}.trace"), f"{where}.trace.{name}") for name in ("bounds", "scores", "seconds")]
+    if len({len(column) for column in columns}) != 1:
+        raise FormatError(f"{where}.trace has columns of {', '.join(str(len(c)) for c in columns)} entries: expected as many in each.")
+    return Solution(
+        structure=structure_from_json(field(value, "structure", where), f"{where}.structure"),
+        score=number_from_json(field(value, "score", where), f"{where}.score"),
+        bound=number_from_json(field(value, "bound", where), f"{where}.bound"),
+        certificate=certificate_from_json(field(value, "certificate", where), f"{where}.certificate"),
+        trace=Trace(*columns),
+    )
+
+
+def check_format(value: Any, name: str, version: int, where: str) -> None:
+    """An object that says what it is, in a version that we know."""
+    if expect(value, dict, where).get("format") != name:
+        raise FormatError(f"{where}.format is {shorten(value.get('format'))}: expected {name!r}.")
+    if value.get("version") != version:
+        raise FormatError(f"{where}.version is {shorten(value.get('version'))}: this zerogap reads version {version}.")
+
+
+def structure_to_json(structure: Any) -> Any:
+    if isinstance(structure, tuple | list):
+        return [structure_to_json(part) for part in structure]
+    return structure if structure is None or isinstance(structure, str | bool) else int(structure)
+
+
+def structure_from_json(value: Any, where: str) -> Any:
+    if isinstance(value, list):
+        return tuple(structure_from_json(part, where) for part in value)
+    if value is None or isinstance(value, str | int):
+        return value
+    raise FormatError(f"{where} holds {shorten(value)}: expected lists, integers and strings.")
+
+
+def read_json(path: str | Path) -> Any:
+    """The JSON value in a file; FormatError with line and column if it is not JSON."""
+    try:
+        return json.loads(Path(path).read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise FormatError(f"{path}, line {error.lineno}, column {error.colno}: not JSON ({error.msg}).") from None
+    except UnicodeDecodeError as error:
+        raise FormatError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}.") from None
+    except RecursionError:
+        raise FormatError(f"{path} is nested too deeply to read.") from None
+    except OSError as error:
+        raise FormatError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def write_json(value: dict[str, Any], path: str | Path) -> None:
+    """One line per key, and one per row of what has rows: for people and for diff."""
+
+    def shown(entry: Any) -> str:
+        if isinstance(entry, list) and any(isinstance(row, list | dict) for row in entry):
+            return "[\n  " + ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in entry) + "\n ]"
+        return json.dumps(entry, ensure_ascii=False)
+
+    lines = ",\n ".join(f"{json.dumps(key)}: {shown(entry)}" for key, entry in value.items())
+    try:
+        Path(path).write_text("{\n " + lines + "\n}\n", encoding="utf-8")
+    except OSError as error:
+        raise FormatError(f"{path} cannot be written: {error.strerror}.") from None
+
+
+def save_solution(solution: Solution[Any], path: str | Path) -> None:
+    write_json(solution_to_json(solution), path)
+
+
+def load_solution(path: str | Path) -> Solution[Any]:
+    """The solution in a JSON file."""
+    return solution_from_json(read_json(path), str(path))

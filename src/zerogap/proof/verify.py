@@ -1,0 +1,76 @@
+"""Checks a solution from the problem's definition and its certificate alone.
+
+`verify` says what it checked, and raises VerificationError with the first claim that does not hold. It shares no code
+with the solvers: only the problems' definitions and the checkers of this package are used.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from zerogap.constituency.problem import JointProblem
+from zerogap.dependency.problem import Problem as DependencyProblem
+from zerogap.errors import InputError, InvalidStructure, VerificationError
+from zerogap.hypergraph.problem import Problem as HypergraphProblem
+from zerogap.proof.constituency import joint_bound
+from zerogap.proof.dependency import dependency_bound
+from zerogap.proof.hypergraph import hypergraph_bound
+from zerogap.proof.solution import Solution
+
+CHECKERS: dict[type, Callable[[Any, Any], float]] = {
+    HypergraphProblem: hypergraph_bound,
+    DependencyProblem: dependency_bound,
+    JointProblem: joint_bound,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What was checked, in words, and the numbers that were derived again."""
+
+    score: float
+    bound: float
+    checked: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return "; ".join(self.checked)
+
+
+def verify(problem: Any, solution: Solution[Any]) -> Verified:
+    """Derives feasibility, score and bound again; VerificationError names the first claim that fails.
+
+    The claimed bound may be weaker than what the certificate proves, never stronger.
+    """
+    if type(problem) not in CHECKERS:
+        known = ", ".join(f"{kind.__module__.split('.')[1]}.{kind.__name__}" for kind in CHECKERS)
+        raise InputError(f"problem is a {type(problem).__name__}: expected one of {known}.")
+    if not isinstance(solution, Solution):
+        raise InputError(f"solution is a {type(solution).__name__}: expected a Solution.")
+    if math.isnan(solution.score) or math.isnan(solution.bound):
+        raise VerificationError("score or bound is nan.")
+    checked = []
+    if solution.structure is None:
+        score = -math.inf
+        checked.append("no structure is claimed")
+    else:
+        try:
+            problem.check(solution.structure)
+        except InvalidStructure as error:
+            raise VerificationError(f"the structure is not valid: {error}") from error
+        checked.append("the structure is valid")
+        score = problem.score(solution.structure)
+    if score != solution.score:
+        raise VerificationError(f"the score is {score!r}, not {solution.score!r} as claimed.")
+    checked.append(f"it scores {score!r}")
+    bound = CHECKERS[type(problem)](problem, solution.certificate)
+    if bound > solution.bound:
+        raise VerificationError(f"the certificate proves the bound {bound!r}, not {solution.bound!r} as claimed.")
+    if bound < score:
+        raise VerificationError(f"the bound {bound!r} of the certificate is below the score {score!r} of a valid structure: a defect.")
+    checked.append(f"no structure scores more than {solution.bound!r} (certificate: {solution.certificate.kind})")
+    if score == solution.bound:
+        checked.append("so it is optimal")
+    return Verified(score, bound, tuple(checked))

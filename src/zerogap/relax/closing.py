@@ -1,0 +1,87 @@
+"""Multipliers first, then branch and bound with the same relaxation as the bound: ends with a proof within its limits.
+
+No relaxation closes every gap by itself; this is how `method="auto"` of every task goes on where multipliers stop.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from zerogap.grid import Scores
+from zerogap.proof.certificate import Certificate, Multipliers
+from zerogap.proof.solution import Solution, Trace
+from zerogap.relax.branching import Bounded, Fixed, branch_and_bound
+from zerogap.relax.lagrangian import Candidate, Relaxed, State
+
+NODE_ITERATIONS = 40  # per node of the search tree: warm starts make a few steps enough
+
+
+class Relax(Protocol):
+    """Minimises the dual of what the decisions `fixed` leave of a problem."""
+
+    def __call__(
+        self, fixed: Fixed, *, incumbent: Candidate | None, multipliers: Scores | None, max_iterations: int, time_limit: float | None
+    ) -> Relaxed: ...
+
+
+Split = Callable[[Fixed, State], int | None]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Closed:
+    """`best` is None if no structure was found; then `bound` is -inf if it is proven that there is none."""
+
+    best: Candidate | None
+    bound: float
+    certificate: Certificate
+    trace: Trace
+    n_nodes: int
+
+    @property
+    def is_infeasible(self) -> bool:
+        return self.best is None and self.bound == -math.inf
+
+    def solution(self) -> Solution[Any]:
+        best = self.best or Candidate(None, -math.inf)
+        return Solution(best.structure, best.score, self.bound, self.certificate, self.trace)
+
+
+def close_gap(
+    relax: Relax,
+    split: Split,
+    *,
+    incumbent: Candidate | None = None,
+    max_iterations: int = 200,
+    max_nodes: int | None = None,
+    time_limit: float | None = None,
+    first: bool = False,
+) -> Closed:
+    """Solves the problem. `split` chooses the part to decide next; None if a node cannot be split.
+
+    `max_nodes=1` stops after the multipliers; `first` stops at the first structure found.
+    """
+    begin = time.perf_counter()
+    root = relax((), incumbent=incumbent, multipliers=None, max_iterations=max_iterations, time_limit=time_limit)
+    top = bounded(root, (), split)
+    if top.split is None or max_nodes == 1 or (first and root.best is not None):
+        return Closed(root.best, top.bound, top.evidence, root.trace, 1)
+
+    def solve(fixed: Fixed, warm: Scores | None, best: Candidate | None, left: float | None) -> Bounded:
+        node = relax(fixed, incumbent=best, multipliers=warm, max_iterations=NODE_ITERATIONS, time_limit=left)
+        return bounded(node, fixed, split)
+
+    left = None if time_limit is None else max(time_limit - (time.perf_counter() - begin), 0.0)
+    found = branch_and_bound(solve, root=top, incumbent=root.best, max_nodes=max_nodes, time_limit=left, first=first)
+    return Closed(found.best, found.bound, found.certificate, root.trace.then(found.trace), found.n_nodes)
+
+
+def bounded(node: Relaxed, fixed: Fixed, split: Split) -> Bounded:
+    impossible = node.reason == "infeasible"
+    done = impossible or node.last is None or (node.best is not None and node.bound <= node.best.score)
+    part = None if done or node.last is None else split(fixed, node.last)
+    evidence = Multipliers(tuple(node.multipliers.tolist()))
+    return Bounded(-math.inf if impossible else node.bound, evidence, node.best, part, node.multipliers)

@@ -1,0 +1,280 @@
+"""Lagrangian relaxation and dual decomposition by subgradient steps (Rush 2014, chapter 3 and appendix A).
+
+    maximise  sum_k scores_k . y_k   with  y_k a structure of oracle k,  A y = b or A y <= b
+    dual      L(u) = u . b + sum_k max_{y_k} (scores_k - A_k' u) . y_k,   u >= 0 where the row is an upper limit
+
+L(u) is an upper bound for every u of the right sign (theorem 3.3.1), and a candidate that satisfies all rows and reaches
+it is optimal (theorem 3.3.3). The sign of u is that of chapter 7. Departures: all multipliers lie on the grid of exact
+numbers, so that "reaches" is equality; bounds are rounded down to the unit of the scores; only oracles whose scores
+changed since they were last asked are asked again; candidates may come from anywhere through `repair`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerogap.errors import ConstraintError, InputError
+from zerogap.grid import MANTISSA_BITS, Scores, floor_to_unit, largest_magnitude
+from zerogap.proof.solution import Trace
+from zerogap.relax.steps import Progress, check_scale, step_rule
+from zerogap.structures.linear import LinearConstraints
+
+Parts = NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Answer:
+    """A structure of highest score: the parts that it uses, and the score of all in it that is not a part."""
+
+    structure: Any
+    parts: Parts
+    rest: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Oracle:
+    """An exact algorithm for one half of the problem. Only what constraints mention needs to be a part of its own.
+
+    `best(scores)` solves it for other scores of the parts; None if every structure is forbidden.
+    """
+
+    scores: Scores
+    best: Callable[[Scores], Answer | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A structure that satisfies everything, with its score by the problem's own definition."""
+
+    structure: Any
+    score: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class State:
+    """What hooks see after every evaluation of the dual."""
+
+    iteration: int
+    structures: tuple[Any, ...]  # the oracles' answers
+    parts: Parts  # the parts that they use, numbered over all oracles
+    excess: Scores  # Ay - b
+    multipliers: Scores
+    bound: float  # L(u) at these multipliers
+    best_bound: float
+    best: Candidate | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Relaxed:
+    """The outcome: the best bound with its multipliers, the best candidate, and how it went."""
+
+    bound: float
+    multipliers: Scores
+    best: Candidate | None
+    last: State | None
+    reason: str  # "optimal", "infeasible", "iterations", "time", "hook", "stationary"
+    oracle_calls: int
+    trace: Trace
+    constraints: LinearConstraints  # with what tightening added
+
+    @property
+    def iterations(self) -> int:
+        return len(self.trace)
+
+
+Repair = Callable[[State], Candidate | None]
+Tighten = Callable[[State], LinearConstraints | None]
+
+
+@dataclass(slots=True)
+class History:
+    bounds: list[float] = field(default_factory=list)
+    scores: list[float] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+
+    def trace(self) -> Trace:
+        return Trace(tuple(self.bounds), tuple(self.scores), tuple(self.seconds))
+
+
+def minimise_dual(
+    oracles: Sequence[Oracle],
+    constraints: LinearConstraints,
+    *,
+    resolution: float,
+    unit: float | None = None,
+    terms: int,
+    repair: Repair,
+    floor: float = -math.inf,
+    incumbent: Candidate | None = None,
+    multipliers: Scores | None = None,
+    step: str = "polyak",
+    scale: float | None = None,
+    max_iterations: int = 200,
+    time_limit: float | None = None,
+    tighten: Tighten | None = None,
+    stop: Callable[[State], bool] | None = None,
+) -> Relaxed:
+    """Minimises the dual until bound and score meet or a limit is reached.
+
+    `repair` is asked after every evaluation for a candidate, usually the oracles' own answer if it satisfies all rows.
+    `floor` is a score that every structure reaches: a bound below it proves that no structure satisfies the rows.
+    `terms` limits how many scores one structure adds up, which limits how large multipliers may grow. `tighten` may
+    return further rows; their multipliers start at 0. `stop` ends the search early, for example when a node of a
+    branch-and-bound tree cannot win any more.
+    """
+    rule = step_rule(step)
+    check_scale(scale)
+    if max_iterations < 1:
+        raise InputError(f"max_iterations is {max_iterations}: expected at least 1.")
+    offsets = np.concatenate([[0], np.cumsum([len(oracle.scores) for oracle in oracles])])
+    if constraints.n_parts != offsets[-1]:
+        raise ConstraintError(f"constraints are over {constraints.n_parts} parts, the oracles have {offsets[-1]}.")
+    scores = np.concatenate([oracle.scores for oracle in oracles])
+    owners = np.repeat(np.arange(len(oracles)), np.diff(offsets))
+    unit = resolution if unit is None else unit
+    current = start_multipliers(constraints, multipliers)
+    limit = largest_multiplier(constraints, scores, resolution, terms)
+    length = default_scale(scores, step) if scale is None else scale
+
+    begin = time.perf_counter()
+    history = History()
+    best, best_bound, best_multipliers = incumbent, math.inf, current
+    answers: list[Answer | None] = [None] * len(oracles)
+    stale = set(range(len(oracles)))
+    calls = increases = stalled = 0
+    previous = math.inf
+    last_excess, reach = np.empty(0), default_scale(scores, "")  # without a candidate, Polyak's rule aims this far below
+    state: State | None = None
+    reason = "iterations"
+    for iteration in range(1, max_iterations + 1):
+        reduced = scores - constraints.transposed_times(current)
+        for k in sorted(stale):
+            answers[k] = oracles[k].best(reduced[offsets[k] : offsets[k + 1]])
+        calls += len(stale)
+        solved = [answer for answer in answers if answer is not None]
+        seconds = time.perf_counter() - begin
+        if len(solved) < len(oracles):  # an oracle has no structure at all
+            best_bound, best_multipliers = -math.inf, current
+            reason = "infeasible"
+            note(history, best_bound, best, seconds)
+            break
+        parts = np.concatenate([offsets[k] + solved[k].parts for k in range(len(oracles))]).astype(np.int64)
+        rest = sum(answer.rest for answer in solved)
+        bound = floor_to_unit(float(reduced[parts].sum() + current @ constraints.limits) + rest, unit)
+        excess = constraints.excess(parts)
+        if bound < best_bound:
+            best_bound, best_multipliers, stalled = bound, current, 0
+        else:
+            stalled += 1
+        structures = tuple(answer.structure for answer in solved)
+        state = State(iteration, structures, parts, excess, current, bound, best_bound, best, seconds)
+        candidate = repair(state)
+        if candidate is not None and (best is None or candidate.score > best.score):
+            best = candidate
+        note(history, best_bound, best, seconds)
+        if best is not None and best_bound <= best.score:
+            reason = "optimal"
+            break
+        if best_bound < floor:
+            reason = "infeasible"
+            break
+        if stop is not None and stop(state):
+            reason = "hook"
+            break
+        if time_limit is not None and seconds >= time_limit:
+            reason = "time"
+            break
+        if tighten is not None:
+            wider = tighten(state)
+            if wider is not None:
+                constraints, current = extend(constraints, current, wider)
+                limit = largest_multiplier(constraints, scores, resolution, terms)
+                excess = constraints.excess(parts)
+        increases += bound > previous
+        previous = bound
+        if state.iteration > 1 and np.array_equal(excess, last_excess):
+            reach *= 2.0  # the oracles keep their answer: go further
+        last_excess = excess
+        target = best.score if best is not None else max(floor, bound - reach) - unit
+        direction = np.where(constraints.is_equation | (excess > 0.0) | (current > 0.0), excess, 0.0)
+        norm = float(direction @ direction)
+        if norm == 0.0:  # every row holds with no slack to price: only `repair` could do better
+            reason = "optimal" if best is not None and best_bound <= best.score else "stationary"
+            break
+        proposed = rule(length, Progress(iteration, increases, stalled, bound, target, norm))
+        moved = take_step(current, direction, max(proposed, resolution), resolution, limit, constraints)
+        stale = set(owners[touched_parts(constraints, moved != current)].tolist())
+        current = moved
+    return Relaxed(best_bound, best_multipliers, best, state, reason, calls, history.trace(), constraints)
+
+
+def note(history: History, bound: float, best: Candidate | None, seconds: float) -> None:
+    history.bounds.append(bound)
+    history.scores.append(best.score if best is not None else -math.inf)
+    history.seconds.append(seconds)
+
+
+def start_multipliers(constraints: LinearConstraints, given: Scores | None) -> Scores:
+    if given is None:
+        return np.zeros(len(constraints))
+    if given.shape != (len(constraints),):
+        raise ConstraintError(f"multipliers has shape {given.shape}: expected ({len(constraints)},), one per row.")
+    return np.where(constraints.is_equation, given, np.maximum(given, 0.0))
+
+
+def take_step(
+    current: Scores, direction: Scores, size: float, resolution: float, limit: float, constraints: LinearConstraints
+) -> Scores:
+    """u + size (Ay - b) on the grid, projected to the right sign and to magnitudes at which sums stay exact."""
+    on_grid = np.ceil(min(size, 2 * limit) / resolution) * resolution
+    moved = np.clip(current + on_grid * direction, -limit, limit)
+    return np.where(constraints.is_equation, moved, np.maximum(moved, 0.0)) + 0.0
+
+
+def touched_parts(constraints: LinearConstraints, rows: NDArray[np.bool_]) -> NDArray[np.int64]:
+    return constraints.columns[np.repeat(rows, np.diff(constraints.row_start))]
+
+
+def largest_multiplier(constraints: LinearConstraints, scores: Scores, resolution: float, terms: int) -> float:
+    """No sum of `terms` reduced scores and of the priced limits may pass 2^53 resolutions."""
+    if len(constraints) == 0:
+        return 0.0
+    per_part = float(constraints_column_sums(constraints).max(initial=0.0))
+    room = math.ldexp(resolution, MANTISSA_BITS - 1) - terms * largest_magnitude(scores)
+    return max(math.floor(room / (terms * per_part + float(np.abs(constraints.limits).sum()) + 1.0) / resolution), 1) * resolution
+
+
+def constraints_column_sums(constraints: LinearConstraints) -> Scores:
+    return np.bincount(constraints.columns, weights=np.abs(constraints.coefficients), minlength=1).astype(np.float64)
+
+
+def default_scale(scores: Scores, step: str) -> float:
+    """1 for Polyak's rule, which scales itself; else a typical difference between scores."""
+    finite = scores[np.isfinite(scores)]
+    if step == "polyak" or finite.size == 0:
+        return 1.0
+    return float(finite.std()) or 1.0
+
+
+def extend(constraints: LinearConstraints, multipliers: Scores, extra: LinearConstraints) -> tuple[LinearConstraints, Scores]:
+    """Both sets of rows, and multipliers that start at 0 for the new ones."""
+    if extra.n_parts != constraints.n_parts:
+        raise ConstraintError(f"tightening gave rows over {extra.n_parts} parts: expected {constraints.n_parts}.")
+    joined = LinearConstraints(
+        n_parts=constraints.n_parts,
+        row_start=np.concatenate([constraints.row_start, constraints.row_start[-1] + extra.row_start[1:]]),
+        columns=np.concatenate([constraints.columns, extra.columns]),
+        coefficients=np.concatenate([constraints.coefficients, extra.coefficients]),
+        limits=np.concatenate([constraints.limits, extra.limits]),
+        is_equation=np.concatenate([constraints.is_equation, extra.is_equation]),
+        names=constraints.names + extra.names,
+    )
+    return joined, np.concatenate([multipliers, np.zeros(len(extra))])

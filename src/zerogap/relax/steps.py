@@ -1,0 +1,70 @@
+"""Step rules of the subgradient method (Rush 2014, appendix A.2).
+
+A rule turns what has happened so far into the next step size. Sizes are proposals: the caller rounds them to the grid
+of exact numbers, on which every multiplier of the right sign gives a valid bound.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from zerogap.errors import InputError, UnknownMethod
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """What a step rule may look at."""
+
+    iteration: int  # 1 at the first step
+    increases: int  # how often the dual went up
+    stalled: int  # iterations since the best bound improved
+    bound: float  # the dual at the current multipliers
+    target: float  # the best score known, or what the dual should fall below
+    squared_norm: float  # of the subgradient
+
+
+def constant(scale: float, progress: Progress) -> float:
+    return scale
+
+
+def harmonic(scale: float, progress: Progress) -> float:
+    """c / k."""
+    return scale / progress.iteration
+
+
+def increases(scale: float, progress: Progress) -> float:
+    """c / (t + 1), where t counts the increases of the dual: it shrinks only when the dual moved the wrong way."""
+    return scale / (progress.increases + 1)
+
+
+def halving(scale: float, progress: Progress) -> float:
+    """Half as long after every increase of the dual."""
+    return scale * 0.5 ** min(progress.increases, 1000)
+
+
+def polyak(scale: float, progress: Progress) -> float:
+    """(L(u) - best score) / |subgradient|^2, shorter the longer the best bound has stalled; c scales it."""
+    return scale * (progress.bound - progress.target) / progress.squared_norm * 0.5 ** (progress.stalled // 8)
+
+
+StepRule = Callable[[float, Progress], float]
+
+STEP_RULES: dict[str, StepRule] = {
+    "constant": constant,
+    "harmonic": harmonic,
+    "increases": increases,
+    "halving": halving,
+    "polyak": polyak,
+}
+
+
+def step_rule(name: str) -> StepRule:
+    if name not in STEP_RULES:
+        raise UnknownMethod("step rule", name, STEP_RULES)
+    return STEP_RULES[name]
+
+
+def check_scale(scale: float | None) -> None:
+    if scale is not None and not 0.0 < scale < float("inf"):
+        raise InputError(f"scale is {scale!r}: expected a positive number.")

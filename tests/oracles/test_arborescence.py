@@ -1,0 +1,191 @@
+"""Against all head vectors of small sentences; the duals against the conditions of Edmonds' cuts."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zerogap.errors import Infeasible, ScoreError, ScoreShapeError, ScoreTypeError
+from zerogap.oracles.arborescence import arborescence_duals, maximum_arborescence
+from zerogap.testing.strategies import score_arrays
+
+
+def is_tree(heads, *, single_root):
+    for word in range(1, len(heads) + 1):
+        steps, node = 0, word
+        while node > 0 and steps <= len(heads):
+            node, steps = int(heads[node - 1]), steps + 1
+        if node != 0:
+            return False
+    return not single_root or len(heads) == 0 or list(heads).count(0) == 1
+
+
+def score_of(scores, heads):
+    return float(sum(scores[h, m] for m, h in enumerate(heads, start=1)))
+
+
+def best_of_all(scores, *, single_root):
+    n = len(scores) - 1
+    trees = (heads for heads in itertools.product(range(n + 1), repeat=n) if is_tree(heads, single_root=single_root))
+    return max((score_of(scores, heads) for heads in trees), default=-np.inf)
+
+
+@st.composite
+def scored(draw, max_words=4):
+    n = draw(st.integers(0, max_words))
+    return draw(score_arrays((n + 1, n + 1), holes=draw(st.booleans())))
+
+
+@given(scored(), st.booleans())
+@settings(max_examples=300, deadline=None)
+def test_it_is_a_best_tree(scores, single_root):
+    best = best_of_all(scores, single_root=single_root)
+    if best == -np.inf:
+        with pytest.raises(Infeasible):
+            maximum_arborescence(scores, single_root=single_root)
+        return
+    heads = maximum_arborescence(scores, single_root=single_root)
+    assert heads.dtype == np.int64
+    assert heads.shape == (len(scores) - 1,)
+    assert is_tree(heads, single_root=single_root)
+    assert score_of(scores, heads) == best
+
+
+@given(scored(), st.booleans())
+@settings(max_examples=300, deadline=None)
+def test_duals_prove_it(scores, single_root):
+    try:
+        heads, sets, values = arborescence_duals(scores, single_root=single_root)
+    except Infeasible:
+        assert best_of_all(scores, single_root=single_root) == -np.inf
+        return
+    n = len(scores) - 1
+    assert is_tree(heads, single_root=single_root)
+    assert sum(values) == score_of(scores, heads)
+    for words, value in zip(sets, values, strict=True):
+        assert len(words) == 1 or value <= 0 or (single_root and words == tuple(range(1, n + 1)))
+    for h, m in itertools.product(range(n + 1), range(1, n + 1)):
+        if h != m:
+            assert scores[h, m] <= sum(value for words, value in zip(sets, values, strict=True) if m in words and h not in words)
+
+
+@pytest.mark.parametrize("n", [5, 7, 12, 30])
+@pytest.mark.parametrize("single_root", [True, False])
+def test_duals_prove_larger_ones(n, single_root):
+    rng = np.random.default_rng(n)
+    for _ in range(20):
+        scores = rng.integers(-8, 9, (n + 1, n + 1)).astype(np.float64)
+        scores[0] += rng.integers(0, 12)  # many root arcs in the best tree of any number of roots
+        heads, sets, values = arborescence_duals(scores, single_root=single_root)
+        member = np.array([[word in words for word in range(n + 1)] for words in sets])
+        room = np.einsum("k,kh,km->hm", values, ~member, member) - scores
+        np.fill_diagonal(room, 0)
+        assert (room[:, 1:] >= 0).all()
+        assert is_tree(heads, single_root=single_root)
+        assert sum(values) == score_of(scores, heads) == score_of(scores, maximum_arborescence(scores, single_root=single_root))
+
+
+def test_300_words():
+    rng = np.random.default_rng(300)
+    scores = rng.integers(-1000, 1000, (301, 301)).astype(np.float64)
+    for single_root in (True, False):
+        heads, _, values = arborescence_duals(scores, single_root=single_root)
+        assert is_tree(heads, single_root=single_root)
+        assert sum(values) == score_of(scores, heads)
+        assert score_of(scores, maximum_arborescence(scores, single_root=single_root)) == score_of(scores, heads)
+
+
+def test_a_chain_of_nested_cycles():
+    # Word k + 1 prefers word k, word 1 prefers the last: then all are one cycle, opened at the cheapest root arc.
+    n = 6
+    scores = np.full((n + 1, n + 1), -np.inf)
+    for m in range(1, n + 1):
+        scores[m - 1 if m > 1 else n, m] = 10.0
+        scores[0, m] = float(m)
+    assert maximum_arborescence(scores).tolist() == [6, 1, 2, 3, 4, 0]
+
+
+def test_a_single_root_gives_up_the_cheapest_root_arcs():
+    scores = np.array([[0, 10, 10, 10], [0, 0, 1, 1], [0, 4, 0, 2], [0, 1, 1, 0]], dtype=np.float64)
+    assert maximum_arborescence(scores, single_root=False).tolist() == [0, 0, 0]
+    assert maximum_arborescence(scores).tolist() == [2, 0, 2]
+
+
+def test_no_words():
+    assert maximum_arborescence(np.zeros((1, 1))).tolist() == []
+    assert arborescence_duals(np.zeros((1, 1)))[1:] == ((), ())
+
+
+def test_ties_go_to_the_lowest_head():
+    assert maximum_arborescence(np.zeros((5, 5)), single_root=False).tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize("single_root", [True, False])
+def test_any_array_of_real_numbers(single_root):
+    scores = np.random.default_rng(1).integers(-5, 6, (7, 7)).astype(np.float64)
+    expected = maximum_arborescence(scores, single_root=single_root)
+    frozen = scores.copy()
+    frozen.flags.writeable = False
+    before = scores.copy()
+    others = [
+        frozen, np.asfortranarray(scores), np.tile(scores, 2)[:, :7], scores.astype(np.float32), scores.astype(np.int64), scores.tolist(),
+    ]  # fmt: skip
+    for given_scores in others:
+        assert (maximum_arborescence(given_scores, single_root=single_root) == expected).all()
+    assert (scores == before).all()
+
+
+def test_what_means_nothing_is_ignored():
+    scores = np.random.default_rng(2).integers(-5, 6, (5, 5)).astype(np.float64)
+    expected = maximum_arborescence(scores)
+    for value in (np.nan, np.inf, -np.inf, 100.0):
+        other = scores.copy()
+        other[:, 0] = value
+        np.fill_diagonal(other, value)
+        assert (maximum_arborescence(other) == expected).all()
+        assert (arborescence_duals(other)[0] == expected).all()
+
+
+@pytest.mark.parametrize("solve", [maximum_arborescence, arborescence_duals])
+def test_errors_name_what_is_wrong(solve):
+    for value in (np.nan, np.inf):
+        scores = np.zeros((4, 4))
+        scores[2, 3] = value
+        with pytest.raises(ScoreError, match=r"scores\[2, 3\]"):
+            solve(scores)
+    for shape in [(0, 0), (3,), (3, 4), (4, 3), (2, 2, 2), ()]:
+        with pytest.raises(ScoreShapeError, match="expected"):
+            solve(np.zeros(shape))
+    with pytest.raises(ScoreShapeError):
+        solve(3.0)
+    with pytest.raises(ScoreTypeError):
+        solve([["a", "b"], ["c", "d"]])
+
+
+@pytest.mark.parametrize("solve", [maximum_arborescence, arborescence_duals])
+def test_infeasible_names_the_words_out_of_reach(solve):
+    scores = np.zeros((5, 5))
+    scores[:3, 3:] = -np.inf
+    with pytest.raises(Infeasible, match="words 3, 4 cannot be reached") as caught:
+        solve(scores)
+    assert caught.value.conflict == (3, 4)
+
+
+def test_infeasible_only_with_a_single_root():
+    scores = np.full((3, 3), -np.inf)
+    scores[0] = 1.0
+    assert maximum_arborescence(scores, single_root=False).tolist() == [0, 0]
+    with pytest.raises(Infeasible, match=r"single root.*word 2 cannot be reached"):
+        maximum_arborescence(scores)
+
+
+def test_float_scores():
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        scores = rng.standard_normal((5, 5))
+        for single_root in (True, False):
+            heads = maximum_arborescence(scores, single_root=single_root)
+            assert is_tree(heads, single_root=single_root)
+            assert score_of(scores, heads) == pytest.approx(best_of_all(scores, single_root=single_root), abs=1e-12)
