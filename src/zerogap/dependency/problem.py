@@ -68,6 +68,8 @@ class Problem:
 
 def as_heads(heads: Sequence[int], n_words: int) -> NDArray[np.int64]:
     """One head in 0 .. n_words for every word, or InvalidStructure."""
+    if not isinstance(heads, Sequence | np.ndarray) or isinstance(heads, str):
+        raise InvalidStructure(f"the structure is {heads!r}: expected a sequence of heads.")
     if len(heads) != n_words:
         raise InvalidStructure(f"{len(heads)} heads were given: expected {n_words}, one per word.")
     for m, h in enumerate(heads, start=1):

@@ -7,7 +7,6 @@ vertex, so the two together lose nothing.
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -21,7 +20,7 @@ from zerogap.errors import Infeasible, InputError, UnknownMethod
 from zerogap.grid import Scores
 from zerogap.hypergraph.problem import Problem
 from zerogap.oracles.hypergraph import inside_chart, path_of
-from zerogap.oracles.kbest import k_best
+from zerogap.oracles.kbest import k_best_of_chart
 from zerogap.proof.certificate import DynamicProgram
 from zerogap.proof.solution import Solution, Trace
 from zerogap.relax.branching import Fixed
@@ -110,11 +109,7 @@ def relaxation(problem: Problem, *, step: str = "polyak", scale: float | None = 
                 return None
             reduced = scores - rows.transposed_times(state.multipliers)
             inside, back = inside_chart(graph, reduced, no_scores)
-            edges, begins = k_best(
-                graph.edge_start, graph.tail_start, graph.tails, reduced, no_scores, inside, back, graph.root,
-                REPAIR_WIDTH, np.empty(REPAIR_WIDTH),
-            )  # fmt: skip
-            paths = [edges[a:b] for a, b in itertools.pairwise(begins)]
+            paths = [path.edges for path in k_best_of_chart(graph, reduced, no_scores, inside, back, REPAIR_WIDTH)]
             good = [candidate(path) for path in paths if not rows.violated(rows.excess(path)).any()]
             return max(good, key=lambda path: path.score, default=None)
 

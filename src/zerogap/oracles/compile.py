@@ -47,7 +47,7 @@ def kernel(signature: Any) -> Callable[[Callable[..., Any]], Any]:
 
 
 def inner(function: Callable[..., Any]) -> Any:
-    """Decorates a function that only kernels of the same module call: it takes its types from them."""
+    """Decorates a small function that kernels of the same module call: it takes its types from them."""
     return njit(cache=True, nogil=True)(function)
 
 

@@ -13,214 +13,243 @@ hyperedge with a rank for every tail vertex; its successors raise one rank by on
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from zerogap.errors import InputError
-from zerogap.oracles.compile import float64, inner, int64, kernel, readonly, types, writable
-from zerogap.oracles.hypergraph import (
-    STARTS,
-    TAIL_STARTS,
-    TAILS,
-    VALUES,
-    Hyperpath,
-    checked_scores,
-    inside_chart,
-    require_feasible,
-)
+from zerogap.grid import Scores
+from zerogap.oracles.compile import float64, int64, kernel, readonly, types, writable
+from zerogap.oracles.hypergraph import STARTS, TAIL_STARTS, TAILS, VALUES, Hyperpath, checked_scores, inside_chart, require_feasible
 from zerogap.structures.hypergraph import Hypergraph
 
 NOTHING = -1
-EDGE, RAISED, RANKS, LEFT, RIGHT, DEPTH = range(6)  # fields of a candidate; RAISED is the position of the last raised rank
-TOP, FOUND, EXPANDED = range(3)  # fields of an asked vertex: its heap, derivations found, and those with successors queued
+EDGE, RAISED, RANKS, LEFT, RIGHT, DEPTH, FIELDS = range(7)  # of a candidate; RAISED is the position of the last raised rank
+TOP, FOUND, EXPANDED, COLUMNS = range(4)  # of an asked vertex: its heap, derivations found, and those with successors queued
+INTEGERS, NUMBERS = writable(int64, 1), writable(float64, 1)
 
 
-@inner
-def grown(array, size):
-    """`array` with room for at least `size` entries."""
-    if size <= array.shape[0]:
-        return array
-    larger = np.empty((max(size, 2 * array.shape[0]), array.shape[1]), dtype=array.dtype)
-    larger[: array.shape[0]] = array
+@kernel(INTEGERS(INTEGERS, int64))
+def grown(pool, needed):
+    """The pool, or a copy of at least twice its size if it has fewer than `needed` entries."""
+    if needed <= len(pool):
+        return pool
+    larger = np.empty(max(needed, 2 * len(pool)), dtype=np.int64)
+    for i in range(len(pool)):
+        larger[i] = pool[i]
     return larger
 
 
-@inner
+@kernel(NUMBERS(NUMBERS, int64))
+def grown_numbers(pool, needed):
+    if needed <= len(pool):
+        return pool
+    larger = np.empty(max(needed, 2 * len(pool)), dtype=np.float64)
+    for i in range(len(pool)):
+        larger[i] = pool[i]
+    return larger
+
+
+@kernel(int64(int64, int64, INTEGERS, NUMBERS, INTEGERS))
 def merge(a, b, pool, score, spine):  # spine: scratch for the way down
     """The root of two leftist heaps put together; ties to the older candidate."""
     depth = 0
     while a != NOTHING and b != NOTHING:
-        if score[b, 0] > score[a, 0] or (score[b, 0] == score[a, 0] and b < a):
+        if score[b] > score[a] or (score[b] == score[a] and b < a):
             a, b = b, a
         spine[depth] = a
         depth += 1
-        a = pool[a, RIGHT]
+        a = pool[a * FIELDS + RIGHT]
     below = a if a != NOTHING else b
     while depth > 0:
         depth -= 1
         top = spine[depth]
-        pool[top, RIGHT] = below
-        left = pool[top, LEFT]
-        left_depth = pool[left, DEPTH] if left != NOTHING else 0
-        right_depth = pool[below, DEPTH] if below != NOTHING else 0
+        left = pool[top * FIELDS + LEFT]
+        left_depth = pool[left * FIELDS + DEPTH] if left != NOTHING else 0
+        right_depth = pool[below * FIELDS + DEPTH] if below != NOTHING else 0
         if left_depth < right_depth:
-            pool[top, LEFT], pool[top, RIGHT] = below, left
-            right_depth = left_depth
-        pool[top, DEPTH] = right_depth + 1
+            pool[top * FIELDS + LEFT], pool[top * FIELDS + RIGHT] = below, left
+            pool[top * FIELDS + DEPTH] = left_depth + 1
+        else:
+            pool[top * FIELDS + RIGHT] = below
+            pool[top * FIELDS + DEPTH] = right_depth + 1
         below = top
     return below
 
 
-@inner
-def select(keys, k, chosen):  # out: chosen[:count]; returns count
+@kernel(int64(NUMBERS, int64, INTEGERS, NUMBERS))
+def select(keys, k, chosen, heap):  # out: chosen (k,) positions; heap (k,) is scratch; returns how many
     """The positions of the k largest finite keys, in order of position; ties to the lowest position."""
-    threshold, room = -np.inf, keys.shape[0]
-    if keys.shape[0] > k:
-        threshold = np.partition(keys, keys.shape[0] - k)[keys.shape[0] - k]  # the k-th largest
-        room = k  # for keys at the threshold
-        for key in keys:
-            room -= key > threshold
+    size = 0  # heap[:size] is a min-heap of the largest keys so far
+    for key in keys:
+        if key == -np.inf or (size == k and key <= heap[0]):
+            continue
+        if size < k:
+            i = size
+            size += 1
+            while i > 0 and heap[(i - 1) // 2] > key:
+                heap[i] = heap[(i - 1) // 2]
+                i = (i - 1) // 2
+        else:
+            i = 0
+            while 2 * i + 1 < size:
+                child = 2 * i + 1
+                if child + 1 < size and heap[child + 1] < heap[child]:
+                    child += 1
+                if heap[child] >= key:
+                    break
+                heap[i] = heap[child]
+                i = child
+        heap[i] = key
+    if size == 0:
+        return 0
+    threshold, room = heap[0], size  # room for keys at the threshold
+    for i in range(size):
+        room -= heap[i] > threshold
     count = 0
-    for i in range(keys.shape[0]):
-        if keys[i] > threshold or (keys[i] == threshold > -np.inf and room > 0):
-            room -= keys[i] == threshold
-            chosen[count] = i
+    for position in range(len(keys)):
+        if keys[position] > threshold or (keys[position] == threshold and room > 0):
+            room -= keys[position] == threshold
+            chosen[count] = position
             count += 1
     return count
 
 
 @kernel(
-    types.UniTuple(types.Array(int64, 1, "C"), 2)(
-        STARTS, TAIL_STARTS, TAILS, VALUES, VALUES, VALUES, readonly(int64, 1), int64, int64, writable(float64, 1)
+    types.Tuple((INTEGERS, INTEGERS, INTEGERS, INTEGERS, NUMBERS))(
+        STARTS, TAIL_STARTS, TAILS, VALUES, VALUES, VALUES, int64, int64, int64
     )
 )
-def k_best(edge_start, tail_start, tails, scores, vertex_scores, inside, back, root, k, best_scores):  # out: best_scores (k,)
-    """Returns the hyperedges of all paths, one after the other, and where each begins."""
-    slot = np.full(edge_start.shape[0] - 1, NOTHING, dtype=np.int32)
-    n_slots = 0
-    slots = np.empty((64, 3), dtype=np.int64)
-    found = np.empty((64, k), dtype=np.int64)  # per slot and rank: a candidate
-    n_pool = 0
-    pool = np.empty((1024, 6), dtype=np.int64)
-    score = np.empty((1024, 1), dtype=np.float64)
-    n_ranks = 0
-    ranks = np.empty((4096, 1), dtype=np.int64)
-    spine = np.empty(128, dtype=np.int64)  # right spines are logarithmic
+def derive(edge_start, tail_start, tails, scores, vertex_scores, inside, root, k, longest):
+    """Finds the k best derivations of the root and all that they are made of.
 
-    asked = np.empty((1024, 2), dtype=np.int64)  # stack of requests: vertex, rank
-    height, wanted = 0, 0
+    Returns the slot of every vertex (NOTHING if nobody asked it), the candidates found per slot and rank, the candidates,
+    their ranks and their scores. `longest` is the size of the longest tail.
+    """
+    slot = np.full(edge_start.shape[0] - 1, NOTHING, dtype=np.int64)
+    slots, found, n_slots = np.empty(64 * COLUMNS, dtype=np.int64), np.empty(64 * k, dtype=np.int64), 0
+    pool, score, n_pool = np.empty(1024 * FIELDS, dtype=np.int64), np.empty(1024, dtype=np.float64), 0
+    ranks, n_ranks = np.empty(4096, dtype=np.int64), 0
+    asked, height, wanted = np.empty(2048, dtype=np.int64), 0, 0  # stack of requests: vertex, rank
+    keys, heap, chosen = np.empty(1024, dtype=np.float64), np.empty(k, dtype=np.float64), np.empty(k, dtype=np.int64)
+    spine = np.empty(128, dtype=np.int64)  # right spines are logarithmic
     while True:
         if height == 0:
-            if wanted == k or (wanted > 0 and slots[slot[root], FOUND] < wanted):
-                break
-            asked[0, 0], asked[0, 1] = root, wanted
+            if wanted == k or (wanted > 0 and slots[slot[root] * COLUMNS + FOUND] < wanted):
+                return slot, found, pool, ranks, score
+            asked[0], asked[1] = root, wanted
             height = 1
             wanted += 1
-        v, j = asked[height - 1, 0], asked[height - 1, 1]
-        s = slot[v]
-        if s == NOTHING:  # first asked: queue the k best hyperedges, each with all ranks 0
-            s = n_slots
-            slot[v] = s
+        # one turn makes at most one slot, one request, and candidates for k hyperedges or for one longest tail
+        slots, found = grown(slots, (n_slots + 1) * COLUMNS), grown(found, (n_slots + 1) * k)
+        pool, score = grown(pool, (n_pool + k + longest) * FIELDS), grown_numbers(score, n_pool + k + longest)
+        ranks, asked = grown(ranks, n_ranks + (k + longest) * longest), grown(asked, 2 * height + 2)
+        v, j = asked[2 * height - 2], asked[2 * height - 1]
+        if slot[v] == NOTHING:  # first asked: queue the k best hyperedges, each with all ranks 0
+            slot[v] = n_slots
+            slots[n_slots * COLUMNS + TOP], slots[n_slots * COLUMNS + FOUND], slots[n_slots * COLUMNS + EXPANDED] = NOTHING, 0, 0
+            for rank in range(k):
+                found[n_slots * k + rank] = NOTHING
             n_slots += 1
-            slots, found = grown(slots, n_slots), grown(found, n_slots)
-            slots[s, TOP], slots[s, FOUND], slots[s, EXPANDED] = NOTHING, 0, 0
             first, last = edge_start[v], edge_start[v + 1]
-            keys = np.empty(last - first, dtype=np.float64)
+            keys = grown_numbers(keys, last - first)
             for e in range(first, last):
                 total = scores[e]
                 for p in range(tail_start[e], tail_start[e + 1]):
                     total += inside[tails[p]]
                 keys[e - first] = total + vertex_scores[v]
-            chosen = np.empty(min(k, last - first), dtype=np.int64)
-            for i in range(select(keys, k, chosen)):
+            for i in range(select(keys[: last - first], k, chosen, heap)):
                 e = first + chosen[i]
-                size = tail_start[e + 1] - tail_start[e]
-                pool, score, ranks = grown(pool, n_pool + 1), grown(score, n_pool + 1), grown(ranks, n_ranks + size)
-                pool[n_pool, EDGE], pool[n_pool, RAISED], pool[n_pool, RANKS] = e, 0, n_ranks
-                pool[n_pool, LEFT], pool[n_pool, RIGHT], pool[n_pool, DEPTH] = NOTHING, NOTHING, 1
-                score[n_pool, 0] = keys[chosen[i]]
-                ranks[n_ranks : n_ranks + size] = 0
-                n_ranks += size
-                slots[s, TOP] = merge(slots[s, TOP], n_pool, pool, score, spine)
+                candidate = n_pool * FIELDS
+                pool[candidate + EDGE], pool[candidate + RAISED], pool[candidate + RANKS] = e, 0, n_ranks
+                pool[candidate + LEFT], pool[candidate + RIGHT], pool[candidate + DEPTH] = NOTHING, NOTHING, 1
+                score[n_pool] = keys[chosen[i]]
+                for _ in range(tail_start[e], tail_start[e + 1]):
+                    ranks[n_ranks] = 0
+                    n_ranks += 1
+                slots[slot[v] * COLUMNS + TOP] = merge(slots[slot[v] * COLUMNS + TOP], n_pool, pool, score, spine)
                 n_pool += 1
-        if slots[s, FOUND] > j:
+        s = slot[v] * COLUMNS
+        if slots[s + FOUND] > j:
             height -= 1
             continue
 
         # the successors of the derivation found last must be queued before the next one is taken
-        if slots[s, EXPANDED] < slots[s, FOUND]:
-            parent = found[s, slots[s, FOUND] - 1]
-            e = pool[parent, EDGE]
-            size = tail_start[e + 1] - tail_start[e]
+        if slots[s + EXPANDED] < slots[s + FOUND]:
+            parent = found[slot[v] * k + slots[s + FOUND] - 1] * FIELDS
+            e, at = pool[parent + EDGE], pool[parent + RANKS]
+            first, size = tail_start[e], tail_start[e + 1] - tail_start[e]
             missing = NOTHING
-            for i in range(pool[parent, RAISED], size):
-                u = tails[tail_start[e] + i]
-                t = slot[u]
+            for i in range(pool[parent + RAISED], size):
+                u = tails[first + i]
                 if edge_start[u] == edge_start[u + 1]:
                     continue  # a terminal has one derivation
-                exhausted = t != NOTHING and slots[t, TOP] == NOTHING and 0 < slots[t, FOUND] == slots[t, EXPANDED]
-                if t == NOTHING or (slots[t, FOUND] <= ranks[pool[parent, RANKS] + i, 0] + 1 and not exhausted):
-                    missing = i
-                    break
+                t = slot[u] * COLUMNS
+                if slot[u] != NOTHING and (
+                    slots[t + FOUND] > ranks[at + i] + 1
+                    or (slots[t + TOP] == NOTHING and slots[t + FOUND] > 0 and slots[t + FOUND] == slots[t + EXPANDED])
+                ):
+                    continue  # its derivation of that rank is known, or known not to exist
+                missing = i
+                break
             if missing != NOTHING:  # ask for it first, and look again later
-                asked = grown(asked, height + 1)
-                asked[height, 0] = tails[tail_start[e] + missing]
-                asked[height, 1] = ranks[pool[parent, RANKS] + missing, 0] + 1
+                asked[2 * height], asked[2 * height + 1] = tails[first + missing], ranks[at + missing] + 1
                 height += 1
                 continue
-            slots[s, EXPANDED] = slots[s, FOUND]
-            for i in range(pool[parent, RAISED], size):
-                u = tails[tail_start[e] + i]
-                if edge_start[u] == edge_start[u + 1] or slots[slot[u], FOUND] <= ranks[pool[parent, RANKS] + i, 0] + 1:
-                    continue  # u has no derivation of that rank
-                pool, score, ranks = grown(pool, n_pool + 1), grown(score, n_pool + 1), grown(ranks, n_ranks + size)
+            slots[s + EXPANDED] = slots[s + FOUND]
+            for i in range(pool[parent + RAISED], size):
+                u = tails[first + i]
+                if edge_start[u] == edge_start[u + 1] or slots[slot[u] * COLUMNS + FOUND] <= ranks[at + i] + 1:
+                    continue
                 total = scores[e]
                 for p in range(size):
-                    rank = ranks[pool[parent, RANKS] + p, 0] + (p == i)
-                    ranks[n_ranks + p, 0] = rank
-                    w = tails[tail_start[e] + p]
-                    total += inside[w] if rank == 0 else score[found[slot[w], rank], 0]
-                pool[n_pool, EDGE], pool[n_pool, RAISED], pool[n_pool, RANKS] = e, i, n_ranks
-                pool[n_pool, LEFT], pool[n_pool, RIGHT], pool[n_pool, DEPTH] = NOTHING, NOTHING, 1
-                score[n_pool, 0] = total + vertex_scores[v]
+                    rank = ranks[at + p] + (1 if p == i else 0)
+                    ranks[n_ranks + p] = rank
+                    w = tails[first + p]
+                    total += inside[w] if rank == 0 else score[found[slot[w] * k + rank]]
+                candidate = n_pool * FIELDS
+                pool[candidate + EDGE], pool[candidate + RAISED], pool[candidate + RANKS] = e, i, n_ranks
+                pool[candidate + LEFT], pool[candidate + RIGHT], pool[candidate + DEPTH] = NOTHING, NOTHING, 1
+                score[n_pool] = total + vertex_scores[v]
                 n_ranks += size
-                slots[s, TOP] = merge(slots[s, TOP], n_pool, pool, score, spine)
+                slots[s + TOP] = merge(slots[s + TOP], n_pool, pool, score, spine)
                 n_pool += 1
-        best = slots[s, TOP]
+        best = slots[s + TOP]
         if best == NOTHING:
             height -= 1  # v has no more derivations
             continue
-        slots[s, TOP] = merge(pool[best, LEFT], pool[best, RIGHT], pool, score, spine)
-        found[s, slots[s, FOUND]] = best
-        slots[s, FOUND] += 1
+        slots[s + TOP] = merge(pool[best * FIELDS + LEFT], pool[best * FIELDS + RIGHT], pool, score, spine)
+        found[slot[v] * k + slots[s + FOUND]] = best
+        slots[s + FOUND] += 1
 
-    # write the paths down, top first and left to right
-    n_paths = slots[slot[root], FOUND]
-    begins = np.zeros(n_paths + 1, dtype=np.int64)
-    edges = np.empty((1024, 1), dtype=np.int64)
-    n_edges = 0
-    for path in range(n_paths):
-        best_scores[path] = score[found[slot[root], path], 0]
-        asked[0, 0], asked[0, 1] = root, path
-        height = 1
-        while height > 0:
-            height -= 1
-            v, j = asked[height, 0], asked[height, 1]
-            if edge_start[v] == edge_start[v + 1]:
-                continue
-            e, at = back[v], NOTHING  # a vertex that nobody asked is only ever used with its best derivation
-            if slot[v] != NOTHING:
-                e, at = pool[found[slot[v], j], EDGE], pool[found[slot[v], j], RANKS]
-            edges = grown(edges, n_edges + 1)
-            edges[n_edges, 0] = e
-            n_edges += 1
-            size = tail_start[e + 1] - tail_start[e]
-            asked = grown(asked, height + size)
-            for i in range(size - 1, -1, -1):
-                asked[height, 0] = tails[tail_start[e] + i]
-                asked[height, 1] = ranks[at + i, 0] if at != NOTHING else 0
-                height += 1
-        begins[path + 1] = n_edges
-    return edges[:n_edges, 0].copy(), begins
+
+@kernel(
+    INTEGERS(
+        STARTS, TAIL_STARTS, TAILS, readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1),
+        int64, int64, int64,
+    )
+)  # fmt: skip
+def write_path(edge_start, tail_start, tails, back, slot, found, pool, ranks, root, k, path):
+    """The hyperedges of the derivation of a rank, top first and left to right."""
+    edges, n_edges = np.empty(256, dtype=np.int64), 0
+    waiting, height = np.empty(256, dtype=np.int64), 1
+    waiting[0], waiting[1] = root, path
+    while height > 0:
+        height -= 1
+        v, j = waiting[2 * height], waiting[2 * height + 1]
+        if edge_start[v] == edge_start[v + 1]:
+            continue
+        e, at = back[v], NOTHING  # a vertex that nobody asked is only ever used with its best derivation
+        if slot[v] != NOTHING:
+            candidate = found[slot[v] * k + j] * FIELDS
+            e, at = pool[candidate + EDGE], pool[candidate + RANKS]
+        edges = grown(edges, n_edges + 1)
+        edges[n_edges] = e
+        n_edges += 1
+        size = tail_start[e + 1] - tail_start[e]
+        waiting = grown(waiting, 2 * (height + size))
+        for i in range(size - 1, -1, -1):
+            waiting[2 * height], waiting[2 * height + 1] = tails[tail_start[e] + i], ranks[at + i] if at != NOTHING else 0
+            height += 1
+    return edges[:n_edges]
 
 
 def k_best_paths(
@@ -232,7 +261,19 @@ def k_best_paths(
     weights, above = checked_scores(hypergraph, scores, vertex_scores)
     inside, back = inside_chart(hypergraph, weights, above)
     require_feasible(inside[hypergraph.root])
-    found = np.empty(k)
+    return k_best_of_chart(hypergraph, weights, above, inside, back, int(k))
+
+
+def k_best_of_chart(
+    hypergraph: Hypergraph, scores: Scores, vertex_scores: Scores, inside: Scores, back: NDArray[np.int64], k: int
+) -> list[Hyperpath]:
+    """The k best hyperpaths, given the chart and back-pointers of `inside_chart`, whose root is feasible."""
     arrays = hypergraph.edge_start, hypergraph.tail_start, hypergraph.tails
-    edges, begins = k_best(*arrays, weights, above, inside, back, hypergraph.root, k, found)
-    return [Hyperpath(edges[begins[i] : begins[i + 1]], float(found[i])) for i in range(len(begins) - 1)]
+    longest = int(np.diff(hypergraph.tail_start).max())
+    root = hypergraph.root
+    slot, found, pool, ranks, score = derive(*arrays, scores, vertex_scores, inside, root, k, longest)
+    best = found[slot[root] * k : (slot[root] + 1) * k]
+    return [
+        Hyperpath(write_path(*arrays, back, slot, found, pool, ranks, root, k, path), float(score[candidate]))
+        for path, candidate in enumerate(best[best != NOTHING])
+    ]
