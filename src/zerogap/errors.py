@@ -1,24 +1,24 @@
 """What can go wrong, as meanings.
 
-    ZerogapError
-    ├── InputError (ValueError)      what was given is not what is accepted
-    │   ├── ScoreError               a score is nan, +inf, or out of the exact range
-    │   ├── ScoreShapeError          an array has the wrong shape
-    │   ├── ScoreTypeError           an array has a type that is not real numbers
-    │   ├── HypergraphError          not a hypergraph: a vertex or tail that does not exist, ...
-    │   │   ├── CyclicHypergraph     breaks acyclicity (property 2.2.1 of Rush 2014)
-    │   │   ├── DisconnectedHypergraph   breaks connectedness (2.2.2)
-    │   │   └── OverlappingTails     breaks disjointness of the reference sets (2.2.3)
-    │   ├── AutomatonError           not a deterministic automaton, or an operation it does not allow
-    │   │   ├── AlphabetMismatch     two alphabets differ, or a symbol is in neither
-    │   │   └── RegexSyntaxError     a regular expression that does not parse; has .position
-    │   ├── GrammarError             not a weighted grammar, or cyclic unary rules
-    │   ├── ConstraintError          rows that are not linear constraints over the parts
-    │   ├── UnknownMethod            a method, step rule or problem kind that does not exist
-    │   ├── InvalidStructure         not a structure of the problem
-    │   └── FormatError              a file that is not what it should be
-    ├── Infeasible                   no structure satisfies the hard constraints; has .conflict
-    └── VerificationError            a solution or certificate that does not hold
+ZerogapError
+├── InputError (ValueError)      what was given is not what is accepted
+│   ├── ScoreError               a score is nan, +inf, or out of the exact range
+│   ├── ScoreShapeError          an array has the wrong shape
+│   ├── ScoreTypeError           an array has a type that is not real numbers
+│   ├── HypergraphError          not a hypergraph: a vertex or tail that does not exist, ...
+│   │   ├── CyclicHypergraph     breaks acyclicity (property 2.2.1 of Rush 2014)
+│   │   ├── DisconnectedHypergraph   breaks connectedness (2.2.2)
+│   │   └── OverlappingTails     breaks disjointness of the reference sets (2.2.3)
+│   ├── AutomatonError           not a deterministic automaton, or an operation it does not allow
+│   │   ├── AlphabetMismatch     two alphabets differ, or a symbol is in neither
+│   │   └── RegexSyntaxError     a regular expression that does not parse; has .position
+│   ├── GrammarError             not a weighted grammar, or cyclic unary rules
+│   ├── ConstraintError          rows that are not linear constraints over the parts
+│   ├── UnknownMethod            a method, step rule or problem kind that does not exist
+│   ├── InvalidStructure         not a structure of the problem
+│   └── FormatError              a file that is not what it should be
+├── Infeasible                   no structure satisfies the hard constraints; has .conflict
+└── VerificationError            a solution or certificate that does not hold
 """
 
 from __future__ import annotations

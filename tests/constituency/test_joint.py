@@ -43,9 +43,7 @@ def all_trees(problem, i, j, symbol):
     for parent, left, right in problem.grammar.binary.tolist():
         if parent == symbol:
             for split in range(i + 1, j):
-                found += [
-                    (names[symbol], a, b) for a in all_trees(problem, i, split, left) for b in all_trees(problem, split, j, right)
-                ]
+                found += [(names[symbol], a, b) for a in all_trees(problem, i, split, left) for b in all_trees(problem, split, j, right)]
     return found
 
 
@@ -90,7 +88,7 @@ def united() -> JointProblem:
     transitions = np.full((5, 5, 5), -3.0)
     for gram, score in {"^^N": 1, "^NV": 1, "NVD": 0, "VDA": 0, "DAN": 0, "AN$": 1, "^^A": 0, "^AN": 0, "AND": 0, "NDA": 0}.items():
         transitions[tuple(4 if symbol in "^$" else tags.index(symbol) for symbol in gram)] = score
-    return JointProblem(grammar(rules, root="S"), "United flies some large jet".split(), tags=tags, transitions=transitions)
+    return JointProblem(grammar(rules, root="S"), ["United", "flies", "some", "large", "jet"], tags=tags, transitions=transitions)
 
 
 def test_example_4_2_1_agrees_in_three_iterations():

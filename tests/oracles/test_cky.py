@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,14 +15,15 @@ from zerogap.testing.strategies import score_arrays
 
 THESIS = [
     ("S", ["NP", "VP"], 1), ("VP", ["V", "NP"], 3), ("VP", ["VP", "PP"], 2), ("NP", ["NP", "PP"], 5), ("PP", ["P", "NP"], 4),
-    ("NP", ["D", "N"], 0), ("N", ["man"], 2), ("N", ["dog"], 3), ("N", ["park"], 4), ("P", ["in"], 2), ("D", ["the"], 1), ("V", ["walks"], 5),
+    ("NP", ["D", "N"], 0), ("N", ["man"], 2), ("N", ["dog"], 3), ("N", ["park"], 4), ("P", ["in"], 2), ("D", ["the"], 1),
+    ("V", ["walks"], 5),
 ]  # fmt: skip
 
 
 def test_example_2_2_2_two_parses_of_an_ambiguous_sentence():
     """NP attachment of `in the park` scores 3 more than VP attachment."""
     g = grammar(THESIS, root="S")
-    chart = cky_hypergraph(g, g.lexical_scores("the man walks the dog in the park".split()))
+    chart = cky_hypergraph(g, g.lexical_scores(["the", "man", "walks", "the", "dog", "in", "the", "park"]))
     check_connected(chart.hypergraph)
     check_disjoint(chart.hypergraph)
     scores = sorted(sum(chart.scores[e] for e in path) for path in enumerate_paths(chart.hypergraph))
@@ -40,9 +43,7 @@ def all_parses(g, lexical, i, j, x):
     for (parent, left, right), score in zip(g.binary, g.binary_scores, strict=True):
         if parent == x:
             for split in range(i + 1, j):
-                found += [
-                    score + a + b for a in all_parses(g, lexical, i, split, left) for b in all_parses(g, lexical, split, j, right)
-                ]
+                found += [score + a + b for a in all_parses(g, lexical, i, split, left) for b in all_parses(g, lexical, split, j, right)]
     return [s for s in found if s > -np.inf]
 
 
@@ -54,7 +55,7 @@ def grammars(draw):
         rules[draw(st.sampled_from(symbols)), (draw(st.sampled_from(symbols)), draw(st.sampled_from(symbols)))] = draw(
             st.one_of(st.integers(-2, 2).map(float), st.just(-np.inf))
         )
-    for parent, child in zip(symbols, symbols[1:], strict=False):
+    for parent, child in itertools.pairwise(symbols):
         if draw(st.booleans()):
             rules[parent, (child,)] = float(draw(st.integers(-2, 2)))
     return grammar([(p, right, s) for (p, right), s in rules.items()], root="A")

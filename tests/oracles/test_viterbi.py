@@ -28,9 +28,7 @@ def test_against_all_sequences(data, n, n_labels, order, per_position):
     transitions = data.draw(score_arrays((n + 1, *shape) if per_position else shape)) if np.prod(shape) <= 64 else np.ones(shape)
     if np.prod(shape) > 64:
         per_position = False
-    best = max(
-        score_of(emissions, transitions, labels, per_position) for labels in itertools.product(range(n_labels), repeat=n)
-    )
+    best = max(score_of(emissions, transitions, labels, per_position) for labels in itertools.product(range(n_labels), repeat=n))
     if best == -np.inf:
         with pytest.raises(Infeasible):
             best_labels(emissions, transitions, per_position=per_position)

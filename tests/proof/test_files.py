@@ -16,7 +16,11 @@ numbers = st.floats(allow_nan=False)
 simple = st.one_of(
     st.just(DynamicProgram()),
     st.builds(Multipliers, st.lists(numbers, max_size=4).map(tuple)),
-    st.builds(CutDuals, st.lists(st.lists(st.integers(1, 9), max_size=3).map(tuple), max_size=3).map(tuple), st.lists(numbers, max_size=3).map(tuple)),
+    st.builds(
+        CutDuals,
+        st.lists(st.lists(st.integers(1, 9), max_size=3).map(tuple), max_size=3).map(tuple),
+        st.lists(numbers, max_size=3).map(tuple),
+    ),
 )
 leaves = st.builds(Leaf, st.lists(st.tuples(st.integers(0, 99), st.booleans()), max_size=3).map(tuple), simple)
 certificates = st.one_of(simple, st.builds(Leaves, st.lists(leaves, max_size=3).map(tuple)))

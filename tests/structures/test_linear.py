@@ -10,7 +10,9 @@ from zerogap.structures.linear import agreement, constraint_matrix, constraint_r
 
 @given(st.integers(0, 5), st.integers(1, 6), st.randoms(use_true_random=False))
 def test_products_are_those_of_the_matrix(n_rows, n_parts, random):
-    matrix = np.array([[random.choice([0, 0, 1, -2, 3]) for _ in range(n_parts)] for _ in range(n_rows)], dtype=float).reshape(n_rows, n_parts)
+    matrix = np.array([[random.choice([0, 0, 1, -2, 3]) for _ in range(n_parts)] for _ in range(n_rows)], dtype=float).reshape(
+        n_rows, n_parts
+    )
     limits = np.array([random.randint(-2, 2) for _ in range(n_rows)], dtype=float)
     rows = constraint_matrix(matrix, "<=", limits)
     also = constraint_matrix(sparse.coo_matrix(matrix), "<=", limits)

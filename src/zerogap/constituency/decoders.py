@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -25,6 +24,7 @@ from zerogap.proof.solution import Solution, Trace
 from zerogap.relax.branching import Fixed
 from zerogap.relax.closing import Relax, close_gap
 from zerogap.relax.lagrangian import Candidate, Oracle, Relaxed, State, minimise_dual
+from zerogap.relax.many import decode_each
 from zerogap.structures.automaton import ngram_automaton
 from zerogap.structures.linear import agreement
 
@@ -52,8 +52,7 @@ def decode_many(
     problems: Sequence[JointProblem], *, threads: int | None = None, method: str = "auto", time_limit: float | None = None
 ) -> list[Solution[Tree]]:
     """Decodes problems on several threads, in order."""
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(lambda problem: decode(problem, method=method, time_limit=time_limit), problems))
+    return decode_each(decode, problems, threads, method=method, time_limit=time_limit)
 
 
 def relaxation(problem: JointProblem, *, step: str = "polyak", scale: float | None = None) -> Relax:
@@ -68,14 +67,12 @@ def relaxation(problem: JointProblem, *, step: str = "polyak", scale: float | No
         score = problem.score(tree)
         return Candidate(tree, score) if score > -np.inf else None
 
-    def relax(
-        fixed: Fixed, *, incumbent: Candidate | None, multipliers: Scores | None, max_iterations: int, time_limit: float | None
-    ) -> Relaxed:
+    def relax(fixed: Fixed, **search: Any) -> Relaxed:
         lexical, emissions = tag_scores(problem, fixed)
         return minimise_dual(
             [Oracle(lexical.reshape(-1), halves.parse), Oracle(emissions.reshape(-1), halves.tag)], rows,
-            resolution=problem.resolution, unit=problem.unit, terms=problem.terms, repair=repair, floor=floor, incumbent=incumbent,
-            multipliers=multipliers, step=step, scale=scale, max_iterations=max_iterations, time_limit=time_limit,
+            resolution=problem.resolution, unit=problem.unit, terms=problem.terms, repair=repair, floor=floor,
+            step=step, scale=scale, **search,
         )  # fmt: skip
 
     return relax

@@ -121,9 +121,7 @@ def joint_hypergraph(halves: Halves) -> HypergraphProblem | None:
         [forest.tail(e).tolist() for e in range(forest.n_edges)] + tails,
         n_vertices=end + 2, root=end + 1, validate=False,
     )  # fmt: skip
-    rows = [
-        ({int(e): float(signs[order[e]]) for e in np.flatnonzero(all_parts[order] == part)}, "=", 0.0) for part in range(n * n_tags)
-    ]
+    rows = [({int(e): float(signs[order[e]]) for e in np.flatnonzero(all_parts[order] == part)}, "=", 0.0) for part in range(n * n_tags)]
     return HypergraphProblem(graph, np.concatenate([halves.chart.scores, scores])[order], constraint_rows(graph.n_edges, rows))
 
 

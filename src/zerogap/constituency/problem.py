@@ -36,6 +36,8 @@ class JointProblem:
     resolution: float
     unit: float
     terms: int
+    rules: dict[tuple[str, ...], float]  # (parent, child ...) -> score
+    tag_symbols: list[int]  # the symbol of every tag
 
     def __init__(
         self,
@@ -62,6 +64,10 @@ class JointProblem:
             symbol = grammar.symbols[others[stray[0][1]]]
             raise InputError(f"lexical scores word {stray[0][0]} as {symbol!r}, which is not among the tags.")
         nodes = np.zeros((n, n_tags)) if emissions is None else as_scores(emissions, "emissions", shape=(n, n_tags))
+        columns = [known[tag] for tag in tags]
+        impossible = (table[:, columns] == -np.inf) | (nodes == -np.inf)  # for either model: the other need not try it
+        nodes[impossible] = -np.inf
+        table[:, columns] = np.where(impossible, -np.inf, table[:, columns])
         grams = as_scores(transitions, "transitions")
         if grams.ndim < 2 or grams.shape != (n_tags + 1,) * grams.ndim:
             wanted = describe_shape((n_tags + 1,) * max(grams.ndim, 2))
@@ -77,6 +83,7 @@ class JointProblem:
         for name, value in (
             ("grammar", exact), ("tags", tuple(tags)), ("lexical", rounded[2]), ("emissions", rounded[3]),
             ("transitions", rounded[4]), ("resolution", grid), ("unit", unit_of(grid, *rounded)), ("terms", terms),
+            ("rules", named_rules(exact)), ("tag_symbols", columns),
         ):  # fmt: skip
             object.__setattr__(self, name, value)
 
@@ -87,11 +94,6 @@ class JointProblem:
     @property
     def order(self) -> int:
         return self.transitions.ndim
-
-    @property
-    def tag_symbols(self) -> list[int]:
-        """The symbol of every tag."""
-        return [self.grammar.symbols.index(tag) for tag in self.tags]
 
     def score(self, tree: Tree) -> float:
         self.check_shape(tree)
@@ -106,15 +108,9 @@ class JointProblem:
 
     def local_score(self, node: Tree) -> float:
         """The score of the rule at the top of a subtree; -inf if there is none."""
-        number = {symbol: i for i, symbol in enumerate(self.grammar.symbols)}
-        parent = number[node[0]]
         if is_leaf(node):
-            return float(self.lexical[node[1], parent])
-        grammar = self.grammar
-        table, scores = (grammar.unary, grammar.unary_scores) if len(node) == 2 else (grammar.binary, grammar.binary_scores)
-        rule = [parent, *(number[child[0]] for child in node[1:])]
-        match = np.flatnonzero((table == rule).all(axis=1))
-        return float(scores[match[0]]) if match.size else -np.inf
+            return float(self.lexical[node[1], self.tag_symbols[self.tags.index(node[0])]])
+        return self.rules.get((node[0], *(child[0] for child in node[1:])), -np.inf)
 
     def check(self, tree: Tree) -> None:
         """Raises InvalidStructure unless the tree is a parse of the sentence by allowed rules, and its tags are allowed."""
@@ -164,6 +160,13 @@ def subtrees(tree: Tree) -> list[Tree]:
 
 def tags_of(tree: Tree) -> list[str]:
     return [node[0] for node in subtrees(tree) if is_leaf(node)]
+
+
+def named_rules(grammar: Grammar) -> dict[tuple[str, ...], float]:
+    names = grammar.symbols
+    pairs = zip(grammar.binary.tolist(), grammar.binary_scores.tolist(), strict=True)
+    chains = zip(grammar.unary.tolist(), grammar.unary_scores.tolist(), strict=True)
+    return {(names[p], names[a], names[b]): s for (p, a, b), s in pairs} | {(names[p], names[c]): s for (p, c), s in chains}
 
 
 def longest_chain(grammar: Grammar) -> int:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
@@ -19,6 +18,7 @@ from zerogap.oracles.arcs import infeasible
 from zerogap.oracles.eisner import eisner_kernel
 from zerogap.proof.certificate import Certificate, CutDuals, DynamicProgram
 from zerogap.proof.solution import Solution, Trace
+from zerogap.relax.many import decode_each
 
 Heads = tuple[int, ...]
 
@@ -44,8 +44,7 @@ def decode_many(
     problems: Sequence[Problem], *, threads: int | None = None, method: str = "auto", time_limit: float | None = None
 ) -> list[Solution[Heads]]:
     """Decodes problems on several threads, in order."""
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(lambda problem: decode(problem, method=method, time_limit=time_limit), problems))
+    return decode_each(decode, problems, threads, method=method, time_limit=time_limit)
 
 
 Decoded = tuple[Heads, float, Certificate]

@@ -1,6 +1,6 @@
 """The best dependency tree of a sentence under arc scores (Rush 2014, section 2.1.2).
 
-    argmax_y  sum_m arcs[y_m, m]   over the trees y rooted in token 0, y_m the head of word m
+argmax_y  sum_m arcs[y_m, m]   over the trees y rooted in token 0, y_m the head of word m
 """
 
 from __future__ import annotations

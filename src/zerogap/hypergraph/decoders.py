@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import Any
 
@@ -26,6 +25,7 @@ from zerogap.proof.solution import Solution, Trace
 from zerogap.relax.branching import Fixed
 from zerogap.relax.closing import Relax, close_gap
 from zerogap.relax.lagrangian import Answer, Candidate, Oracle, Parts, Relaxed, State, minimise_dual
+from zerogap.relax.many import decode_each
 
 Edges = tuple[int, ...]
 REPAIR_EVERY, REPAIR_WIDTH = 10, 20  # look for candidates among the 20 best paths in every tenth iteration
@@ -58,8 +58,7 @@ def decode_many(
     problems: Sequence[Problem], *, threads: int | None = None, method: str = "auto", time_limit: float | None = None
 ) -> list[Solution[Edges]]:
     """Decodes problems on several threads, in order."""
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(lambda problem: decode(problem, method=method, time_limit=time_limit), problems))
+    return decode_each(decode, problems, threads, method=method, time_limit=time_limit)
 
 
 def best_unconstrained(problem: Problem, **_: object) -> Solution[Edges]:
@@ -97,9 +96,7 @@ def relaxation(problem: Problem, *, step: str = "polyak", scale: float | None = 
     def candidate(edges: Parts) -> Candidate:
         return Candidate(tuple(edges.tolist()), problem.score(edges.tolist()))
 
-    def relax(
-        fixed: Fixed, *, incumbent: Candidate | None, multipliers: Scores | None, max_iterations: int, time_limit: float | None
-    ) -> Relaxed:
+    def relax(fixed: Fixed, **search: Any) -> Relaxed:
         scores = restrict(problem, fixed)
 
         def repair(state: State) -> Candidate | None:
@@ -115,8 +112,7 @@ def relaxation(problem: Problem, *, step: str = "polyak", scale: float | None = 
 
         return minimise_dual(
             [oracle(problem, scores)], rows, resolution=problem.resolution, unit=problem.unit, terms=problem.terms, repair=repair,
-            floor=floor, incumbent=incumbent, multipliers=multipliers, step=step, scale=scale,
-            max_iterations=max_iterations, time_limit=time_limit,
+            floor=floor, step=step, scale=scale, **search,
         )  # fmt: skip
 
     return relax

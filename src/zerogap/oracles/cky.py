@@ -131,7 +131,7 @@ def fill_chart(
                             tail_start[e] = t
                 v += 1
                 edge_start[v] = e
-    edge_start[:n_terminals + 1] = 0
+    edge_start[: n_terminals + 1] = 0
     return e
 
 

@@ -141,9 +141,7 @@ def inside_chart(hypergraph: Hypergraph, scores: Scores, vertex_scores: Scores) 
     return inside, back
 
 
-def max_marginals(
-    hypergraph: Hypergraph, scores: ArrayLike, *, vertex_scores: ArrayLike | None = None
-) -> tuple[Scores, Scores]:
+def max_marginals(hypergraph: Hypergraph, scores: ArrayLike, *, vertex_scores: ArrayLike | None = None) -> tuple[Scores, Scores]:
     """For every hyperedge and every vertex the score of the best hyperpath that uses it (algorithm 4)."""
     weights, above = checked_scores(hypergraph, scores, vertex_scores)
     inside, _ = inside_chart(hypergraph, weights, above)

@@ -114,9 +114,7 @@ def select(keys, k, chosen, heap):  # out: chosen (k,) positions; heap (k,) is s
 
 
 @kernel(
-    types.Tuple((INTEGERS, INTEGERS, INTEGERS, INTEGERS, NUMBERS))(
-        STARTS, TAIL_STARTS, TAILS, VALUES, VALUES, VALUES, int64, int64, int64
-    )
+    types.Tuple((INTEGERS, INTEGERS, INTEGERS, INTEGERS, NUMBERS))(STARTS, TAIL_STARTS, TAILS, VALUES, VALUES, VALUES, int64, int64, int64)
 )
 def derive(edge_start, tail_start, tails, scores, vertex_scores, inside, root, k, longest):
     """Finds the k best derivations of the root and all that they are made of.
@@ -252,9 +250,7 @@ def write_path(edge_start, tail_start, tails, back, slot, found, pool, ranks, ro
     return edges[:n_edges]
 
 
-def k_best_paths(
-    hypergraph: Hypergraph, scores: ArrayLike, k: int, *, vertex_scores: ArrayLike | None = None
-) -> list[Hyperpath]:
+def k_best_paths(hypergraph: Hypergraph, scores: ArrayLike, k: int, *, vertex_scores: ArrayLike | None = None) -> list[Hyperpath]:
     """The k highest-scoring hyperpaths, best first; all of them if there are fewer. Infeasible if there is none."""
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 1:
         raise InputError(f"k is {k!r}: expected a positive integer.")

@@ -96,9 +96,7 @@ def inside_log_chart(hypergraph: Hypergraph, scores: Scores, vertex_scores: Scor
     return inside
 
 
-def posterior_marginals(
-    hypergraph: Hypergraph, scores: ArrayLike, *, vertex_scores: ArrayLike | None = None
-) -> tuple[Scores, Scores]:
+def posterior_marginals(hypergraph: Hypergraph, scores: ArrayLike, *, vertex_scores: ArrayLike | None = None) -> tuple[Scores, Scores]:
     """The probability of every hyperedge and of every vertex when hyperpaths have probability proportional to exp(score)."""
     weights, above = checked_scores(hypergraph, scores, vertex_scores)
     inside = inside_log_chart(hypergraph, weights, above)

@@ -57,9 +57,7 @@ def ngram_viterbi(emissions, transitions, best, labels):  # out: best (n + 1, co
     return total
 
 
-def best_labels(
-    emissions: ArrayLike, transitions: ArrayLike, *, per_position: bool = False
-) -> tuple[NDArray[np.int64], float]:
+def best_labels(emissions: ArrayLike, transitions: ArrayLike, *, per_position: bool = False) -> tuple[NDArray[np.int64], float]:
     """The best label sequence and its score.
 
     `emissions` is (n, L). `transitions` is an array with `order` axes of size L + 1, oldest label first and the new one

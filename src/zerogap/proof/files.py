@@ -35,9 +35,7 @@ def solution_to_json(solution: Solution[Any]) -> dict[str, Any]:
         "score": number_to_json(solution.score),
         "bound": number_to_json(solution.bound),
         "certificate": certificate_to_json(solution.certificate),
-        "trace": {
-            name: [number_to_json(value) for value in getattr(solution.trace, name)] for name in ("bounds", "scores", "seconds")
-        },
+        "trace": {name: [number_to_json(value) for value in getattr(solution.trace, name)] for name in ("bounds", "scores", "seconds")},
     }
 
 

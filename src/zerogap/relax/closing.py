@@ -17,14 +17,22 @@ from zerogap.proof.solution import Solution, Trace
 from zerogap.relax.branching import Bounded, Fixed, branch_and_bound
 from zerogap.relax.lagrangian import Candidate, Relaxed, State
 
-NODE_ITERATIONS = 40  # per node of the search tree: warm starts make a few steps enough
+PATIENCE = 50  # iterations without a better bound before branching goes on
+NODE_ITERATIONS, NODE_PATIENCE = 40, 12  # per node of the search tree: warm starts make a few steps enough
 
 
 class Relax(Protocol):
     """Minimises the dual of what the decisions `fixed` leave of a problem."""
 
     def __call__(
-        self, fixed: Fixed, *, incumbent: Candidate | None, multipliers: Scores | None, max_iterations: int, time_limit: float | None
+        self,
+        fixed: Fixed,
+        *,
+        incumbent: Candidate | None,
+        multipliers: Scores | None,
+        max_iterations: int,
+        patience: int | None,
+        time_limit: float | None,
     ) -> Relaxed: ...
 
 
@@ -65,14 +73,15 @@ def close_gap(
     `max_nodes=1` stops after the multipliers; `first` stops at the first structure found.
     """
     begin = time.perf_counter()
-    root = relax((), incumbent=incumbent, multipliers=None, max_iterations=max_iterations, time_limit=time_limit)
+    patience = None if max_nodes == 1 else PATIENCE
+    root = relax((), incumbent=incumbent, multipliers=None, max_iterations=max_iterations, patience=patience, time_limit=time_limit)
     top = bounded(root, (), split)
     if top.split is None or max_nodes == 1 or (first and root.best is not None):
         return Closed(root.best, top.bound, top.evidence, root.trace, 1)
 
     def solve(fixed: Fixed, warm: Scores | None, best: Candidate | None, left: float | None) -> Bounded:
-        node = relax(fixed, incumbent=best, multipliers=warm, max_iterations=NODE_ITERATIONS, time_limit=left)
-        return bounded(node, fixed, split)
+        limits = {"max_iterations": NODE_ITERATIONS, "patience": NODE_PATIENCE}
+        return bounded(relax(fixed, incumbent=best, multipliers=warm, **limits, time_limit=left), fixed, split)
 
     left = None if time_limit is None else max(time_limit - (time.perf_counter() - begin), 0.0)
     found = branch_and_bound(solve, root=top, incumbent=root.best, max_nodes=max_nodes, time_limit=left, first=first)

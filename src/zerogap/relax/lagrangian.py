@@ -80,7 +80,7 @@ class Relaxed:
     multipliers: Scores
     best: Candidate | None
     last: State | None
-    reason: str  # "optimal", "infeasible", "iterations", "time", "hook", "stationary"
+    reason: str  # "optimal", "infeasible", "iterations", "stalled", "stationary", "time", "hook"
     oracle_calls: int
     trace: Trace
     constraints: LinearConstraints  # with what tightening added
@@ -118,6 +118,7 @@ def minimise_dual(
     step: str = "polyak",
     scale: float | None = None,
     max_iterations: int = 200,
+    patience: int | None = None,
     time_limit: float | None = None,
     tighten: Tighten | None = None,
     stop: Callable[[State], bool] | None = None,
@@ -127,8 +128,8 @@ def minimise_dual(
     `repair` is asked after every evaluation for a candidate, usually the oracles' own answer if it satisfies all rows.
     `floor` is a score that every structure reaches: a bound below it proves that no structure satisfies the rows.
     `terms` limits how many scores one structure adds up, which limits how large multipliers may grow. `tighten` may
-    return further rows; their multipliers start at 0. `stop` ends the search early, for example when a node of a
-    branch-and-bound tree cannot win any more.
+    return further rows; their multipliers start at 0. `patience` ends the search when the best bound has not improved for
+    so many iterations, `stop` when it says so.
     """
     rule = step_rule(step)
     check_scale(scale)
@@ -189,6 +190,9 @@ def minimise_dual(
         if stop is not None and stop(state):
             reason = "hook"
             break
+        if patience is not None and stalled >= patience:
+            reason = "stalled"
+            break
         if time_limit is not None and seconds >= time_limit:
             reason = "time"
             break
@@ -230,9 +234,7 @@ def start_multipliers(constraints: LinearConstraints, given: Scores | None) -> S
     return np.where(constraints.is_equation, given, np.maximum(given, 0.0))
 
 
-def take_step(
-    current: Scores, direction: Scores, size: float, resolution: float, limit: float, constraints: LinearConstraints
-) -> Scores:
+def take_step(current: Scores, direction: Scores, size: float, resolution: float, limit: float, constraints: LinearConstraints) -> Scores:
     """u + size (Ay - b) on the grid, projected to the right sign and to magnitudes at which sums stay exact."""
     on_grid = np.ceil(min(size, 2 * limit) / resolution) * resolution
     moved = np.clip(current + on_grid * direction, -limit, limit)

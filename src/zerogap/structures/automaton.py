@@ -73,9 +73,7 @@ def shown_alphabet(alphabet: Sequence[Hashable]) -> str:
     return ", ".join(names) if len(names) <= 12 else ", ".join(names[:10]) + f", ... ({len(names)} symbols)"
 
 
-def automaton(
-    alphabet: Sequence[Hashable], following: Any, *, weights: Any = None, final: Any, start: int = 0
-) -> Automaton:
+def automaton(alphabet: Sequence[Hashable], following: Any, *, weights: Any = None, final: Any, start: int = 0) -> Automaton:
     """An automaton from tables, checked. `final` holds booleans (who accepts) or final weights (-inf: does not)."""
     names = tuple(alphabet)
     if len(set(names)) != len(names):

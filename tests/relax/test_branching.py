@@ -1,0 +1,68 @@
+"""Branch and bound over a bound that knows nothing: the search alone must be exact, its leaves must cover."""
+
+import itertools
+import math
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zerogap.errors import InputError
+from zerogap.proof.certificate import DynamicProgram
+from zerogap.proof.leaves import check_cover
+from zerogap.relax.branching import Bounded, branch_and_bound
+from zerogap.relax.lagrangian import Candidate
+from zerogap.relax.many import decode_each
+
+
+def subset_problem(gains, weights, room):
+    """Choose a subset of items of total weight at most `room`; the bound takes every gain that is not excluded."""
+
+    def solve(fixed, warm, incumbent, left):
+        decided = dict(fixed)
+        taken = [i for i, inside in decided.items() if inside]
+        if sum(weights[i] for i in taken) > room:
+            return Bounded(-math.inf, DynamicProgram(), None, None)
+        free = [i for i in range(len(gains)) if i not in decided]
+        bound = sum(gains[i] for i in taken) + sum(max(gains[i], 0) for i in free)
+        candidate = Candidate(tuple(taken), float(sum(gains[i] for i in taken)))
+        return Bounded(float(bound), DynamicProgram(), candidate, free[0] if free else None)
+
+    return solve
+
+
+@given(st.lists(st.tuples(st.integers(-3, 9), st.integers(0, 5)), max_size=7), st.integers(0, 12))
+def test_exact_and_covering(items, room):
+    gains, weights = [g for g, _ in items], [w for _, w in items]
+    best = max(
+        sum(g for i, g in enumerate(gains) if mask >> i & 1)
+        for mask in range(1 << len(items))
+        if sum(w for i, w in enumerate(weights) if mask >> i & 1) <= room
+    )
+    found = branch_and_bound(subset_problem(gains, weights, room))
+    assert found.best.score == found.bound == best
+    assert found.complete
+    check_cover(found.certificate.leaves, max(len(items), 1))
+    limited = branch_and_bound(subset_problem(gains, weights, room), max_nodes=3)
+    assert limited.best.score <= best <= limited.bound
+    check_cover(limited.certificate.leaves, max(len(items), 1))
+    bounds = found.trace.bounds
+    assert all(later <= earlier for earlier, later in itertools.pairwise(bounds))
+
+
+def test_nothing_feasible():
+    found = branch_and_bound(lambda *_: Bounded(-math.inf, DynamicProgram(), None, None))
+    assert found.best is None
+    assert found.bound == -math.inf
+
+
+def test_a_node_that_cannot_be_split_keeps_its_bound():
+    found = branch_and_bound(lambda *_: Bounded(7.0, DynamicProgram(), Candidate("x", 3.0), None))
+    assert found.bound == 7.0
+
+
+def test_threads_are_checked():
+    assert decode_each(lambda problem: problem, [1, 2, 3], 2) == [1, 2, 3]
+    for threads in (0, -1, True, "2"):
+        with pytest.raises(InputError, match="threads"):
+            decode_each(lambda problem: problem, [], threads)
