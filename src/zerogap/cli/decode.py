@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Callable
@@ -29,7 +28,7 @@ def decode_command(
     The solution is JSON: structure, score, bound, certificate, trace. Check it with [bold]zerogap verify[/bold].
     """
     from zerogap.io.problems import load_problem
-    from zerogap.proof.files import save_solution, solution_to_json
+    from zerogap.proof.files import json_text, save_solution, solution_to_json
     from zerogap.proof.verify import verify
 
     given = load_problem(problem)
@@ -43,7 +42,7 @@ def decode_command(
     if output is not None:
         save_solution(solution, output)
     else:
-        print(json.dumps(solution_to_json(solution)))
+        print(json_text(solution_to_json(solution)))
     if plot is not None:
         solution.plot().save(plot)
     print(summary(solution, seconds), file=sys.stderr)

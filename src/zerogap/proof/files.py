@@ -91,17 +91,22 @@ def read_json(path: str | Path) -> Any:
         raise FormatError(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def write_json(value: dict[str, Any], path: str | Path) -> None:
+def json_text(value: dict[str, Any]) -> str:
     """One line per key, and one per row of what has rows: for people and for diff."""
 
     def shown(entry: Any) -> str:
-        if isinstance(entry, list) and any(isinstance(row, list | dict) for row in entry):
+        if isinstance(entry, dict):
+            return "{" + ", ".join(f"{json.dumps(key)}: {shown(below)}" for key, below in entry.items()) + "}"
+        if isinstance(entry, list) and any(isinstance(row, dict) or (isinstance(row, list) and len(entry) > 3) for row in entry):
             return "[\n  " + ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in entry) + "\n ]"
         return json.dumps(entry, ensure_ascii=False)
 
-    lines = ",\n ".join(f"{json.dumps(key)}: {shown(entry)}" for key, entry in value.items())
+    return "{\n " + ",\n ".join(f"{json.dumps(key)}: {shown(entry)}" for key, entry in value.items()) + "\n}"
+
+
+def write_json(value: dict[str, Any], path: str | Path) -> None:
     try:
-        Path(path).write_text("{\n " + lines + "\n}\n", encoding="utf-8")
+        Path(path).write_text(json_text(value) + "\n", encoding="utf-8")
     except OSError as error:
         raise FormatError(f"{path} cannot be written: {error.strerror}.") from None
 
