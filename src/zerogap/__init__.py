@@ -17,10 +17,8 @@ from zerogap import errors
 from zerogap._lazy import lazy
 
 if TYPE_CHECKING:
-    from zerogap import constituency, dependency, hypergraph
-    from zerogap.io.openfst import read_openfst, write_openfst
+    from zerogap import automata, constituency, dependency, hypergraph
     from zerogap.io.problems import load_problem, save_problem
-    from zerogap.oracles.regex import compile_regex
     from zerogap.proof.files import load_solution, save_solution
     from zerogap.proof.solution import Solution, Trace
     from zerogap.proof.verify import Verified, verify
@@ -28,24 +26,21 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Solution", "Trace", "Verified", "compile_regex", "constituency", "dependency", "errors", "hypergraph", "load_problem",
-    "load_solution", "read_openfst", "save_problem", "save_solution", "verify", "write_openfst",
+    "Solution", "Trace", "Verified", "automata", "constituency", "dependency", "errors", "hypergraph", "load_problem",
+    "load_solution", "save_problem", "save_solution", "verify",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(
     __name__,
-    {task: f".{task}" for task in ("constituency", "dependency", "hypergraph")}
+    {task: f".{task}" for task in ("automata", "constituency", "dependency", "hypergraph")}
     | {
         "Solution": ".proof.solution",
         "Trace": ".proof.solution",
         "Verified": ".proof.verify",
-        "compile_regex": ".oracles.regex",
         "load_problem": ".io.problems",
         "load_solution": ".proof.files",
-        "read_openfst": ".io.openfst",
         "save_problem": ".io.problems",
         "save_solution": ".proof.files",
         "verify": ".proof.verify",
-        "write_openfst": ".io.openfst",
     },
 )

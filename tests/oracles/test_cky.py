@@ -1,4 +1,5 @@
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -118,3 +119,18 @@ def test_bad_grammars_and_sentences():
         cky_hypergraph(g, np.zeros((0, 1)))
     with pytest.raises(Infeasible, match="word 1 has no symbol"):
         cky_hypergraph(g, [[0.0], [-np.inf]])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"binary": np.array([[0, 9, 0]], np.int32)}, "binary names symbols 0 to 9"),
+        ({"binary": np.array([[0, 0]], np.int32)}, "binary has shape"),
+        ({"unary": np.array([[0, 0]], np.int32), "unary_scores": np.zeros(1)}, "does not come before its parent"),
+        ({"binary": np.array([[1, 0, 0], [0, 0, 0]], np.int32), "binary_scores": np.zeros(2)}, "not sorted"),
+    ],
+)
+def test_tables_that_would_crash_a_kernel_are_refused(change, message):
+    g = grammar([("S", ["S", "T"], 0.0), ("S", ["a"], 0.0), ("T", ["a"], 0.0)], root="S")
+    with pytest.raises(GrammarError, match=message):
+        replace(g, **change)

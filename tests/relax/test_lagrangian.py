@@ -171,9 +171,9 @@ def test_impossible_rows_are_proved_impossible():
 
 
 def test_step_rules():
-    progress = Progress(iteration=4, increases=3, stalled=9, bound=10.0, target=4.0, squared_norm=2.0)
+    progress = Progress(iteration=4, increases=3, failures=7, stalled=9, bound=10.0, target=4.0, squared_norm=2.0)
     sizes = {name: rule(2.0, progress) for name, rule in STEP_RULES.items()}
-    assert sizes == {"constant": 2.0, "harmonic": 0.5, "increases": 0.5, "halving": 0.25, "polyak": 3.0}
+    assert sizes == {"constant": 2.0, "harmonic": 0.5, "increases": 0.25, "halving": 0.25, "polyak": 3.0}
 
 
 def test_bad_input():

@@ -4,7 +4,7 @@ from hypothesis import given
 
 from zerogap.errors import CyclicHypergraph, DisconnectedHypergraph, HypergraphError, InvalidStructure, OverlappingTails
 from zerogap.oracles.semiring import enumerate_paths
-from zerogap.structures.hypergraph import Builder, check_disjoint, from_edges
+from zerogap.structures.hypergraph import Builder, Hypergraph, check_disjoint, from_edges
 from zerogap.testing.strategies import hypergraphs
 
 
@@ -112,3 +112,22 @@ def test_a_path_is_made_of_hyperedges():
             graph.check_path(bad)
     with pytest.raises(InvalidStructure):
         graph.check_path([])
+
+
+@pytest.mark.parametrize(
+    ("edge_start", "tail_start", "tails", "root", "message"),
+    [
+        (np.array([0, 0, 1]), np.array([0, 1], np.int32), np.array([5], np.int32), 1, "come before its head"),
+        (np.array([0, 0, 1]), np.array([0, 1], np.int32), np.array([1], np.int32), 1, "come before its head"),
+        (np.array([0, 0, 1]), np.array([0, 1], np.int32), np.array([-1], np.int32), 1, "names vertex -1"),
+        (np.array([0, 0, 9]), np.array([0, 1], np.int32), np.array([0], np.int32), 1, "edge_start does not rise"),
+        (np.array([0, 2, 1]), np.array([0, 1], np.int32), np.array([0], np.int32), 1, "edge_start does not rise"),
+        (np.array([0, 0, 1]), np.array([0, 0], np.int32), np.array([], np.int32), 1, "tail_start does not rise"),
+        (np.array([0, 0, 1]), np.array([0, 1], np.int32), np.array([0], np.int32), 2, "root is 2"),
+        (np.array([0, 0, 1], np.int32), np.array([0, 1], np.int32), np.array([0], np.int32), 1, "edge_start is not"),
+        (np.array([0, 0, 1]), np.array([0, 1], np.int32), [0], 1, "tails is not"),
+    ],
+)
+def test_arrays_that_would_crash_a_kernel_are_refused(edge_start, tail_start, tails, root, message):
+    with pytest.raises(HypergraphError, match=message):
+        Hypergraph(edge_start, tail_start, tails, root)

@@ -111,7 +111,7 @@ def minimise_dual(
     resolution: float,
     unit: float | None = None,
     terms: int,
-    repair: Repair,
+    repair: Repair | None = None,
     floor: float = -math.inf,
     incumbent: Candidate | None = None,
     multipliers: Scores | None = None,
@@ -125,7 +125,8 @@ def minimise_dual(
 ) -> Relaxed:
     """Minimises the dual until bound and score meet or a limit is reached.
 
-    `repair` is asked after every evaluation for a candidate, usually the oracles' own answer if it satisfies all rows.
+    `repair` is asked after every evaluation for a candidate. Without it, the oracles' own answers are one when they
+    satisfy all rows; its structure is the tuple of theirs.
     `floor` is a score that every structure reaches: a bound below it proves that no structure satisfies the rows.
     `terms` limits how many scores one structure adds up, which limits how large multipliers may grow. `tighten` may
     return further rows; their multipliers start at 0. `patience` ends the search when the best bound has not improved for
@@ -150,7 +151,7 @@ def minimise_dual(
     best, best_bound, best_multipliers = incumbent, math.inf, current
     answers: list[Answer | None] = [None] * len(oracles)
     stale = set(range(len(oracles)))
-    calls = increases = stalled = 0
+    calls = increases = failures = stalled = 0
     previous = math.inf
     last_excess, reach = np.empty(0), default_scale(scores, "")  # without a candidate, Polyak's rule aims this far below
     state: State | None = None
@@ -168,7 +169,7 @@ def minimise_dual(
             note(history, best_bound, best, seconds)
             break
         parts = np.concatenate([offsets[k] + solved[k].parts for k in range(len(oracles))]).astype(np.int64)
-        rest = sum(answer.rest for answer in solved)
+        rest = float(sum(answer.rest for answer in solved))
         bound = floor_to_unit(float(reduced[parts].sum() + current @ constraints.limits) + rest, unit)
         excess = constraints.excess(parts)
         if bound < best_bound:
@@ -177,7 +178,10 @@ def minimise_dual(
             stalled += 1
         structures = tuple(answer.structure for answer in solved)
         state = State(iteration, structures, parts, excess, current, bound, best_bound, best, seconds)
-        candidate = repair(state)
+        if repair is not None:
+            candidate = repair(state)
+        else:
+            candidate = Candidate(structures, float(scores[parts].sum() + rest)) if not constraints.violated(excess).any() else None
         if candidate is not None and (best is None or candidate.score > best.score):
             best = candidate
         note(history, best_bound, best, seconds)
@@ -203,6 +207,7 @@ def minimise_dual(
                 limit = largest_multiplier(constraints, scores, resolution, terms)
                 excess = constraints.excess(parts)
         increases += bound > previous
+        failures += bound >= previous
         previous = bound
         if state.iteration > 1 and np.array_equal(excess, last_excess):
             reach *= 2.0  # the oracles keep their answer: go further
@@ -213,7 +218,7 @@ def minimise_dual(
         if norm == 0.0:  # every row holds with no slack to price: only `repair` could do better
             reason = "optimal" if best is not None and best_bound <= best.score else "stationary"
             break
-        proposed = rule(length, Progress(iteration, increases, stalled, bound, target, norm))
+        proposed = rule(length, Progress(iteration, increases, failures, stalled, bound, target, norm))
         moved = take_step(current, direction, max(proposed, resolution), resolution, limit, constraints)
         stale = set(owners[touched_parts(constraints, moved != current)].tolist())
         current = moved

@@ -18,6 +18,7 @@ class Progress:
 
     iteration: int  # 1 at the first step
     increases: int  # how often the dual went up
+    failures: int  # how often it did not go down
     stalled: int  # iterations since the best bound improved
     bound: float  # the dual at the current multipliers
     target: float  # the best score known, or what the dual should fall below
@@ -34,8 +35,12 @@ def harmonic(scale: float, progress: Progress) -> float:
 
 
 def increases(scale: float, progress: Progress) -> float:
-    """c / (t + 1), where t counts the increases of the dual: it shrinks only when the dual moved the wrong way."""
-    return scale / (progress.increases + 1)
+    """c / (t + 1), where t counts how often the dual did not fall: it shrinks only when the dual moved the wrong way.
+
+    The thesis counts increases alone. Then steps between two points of the same value never shrink, and the method does
+    not converge.
+    """
+    return scale / (progress.failures + 1)
 
 
 def halving(scale: float, progress: Progress) -> float:

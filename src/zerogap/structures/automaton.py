@@ -30,6 +30,7 @@ class Automaton:
     start: int = 0
 
     def __post_init__(self) -> None:
+        check_tables(self)
         for array in (self.following, self.weights, self.final):
             array.flags.writeable = False
 
@@ -68,6 +69,20 @@ class Automaton:
         return self.score(symbols) > -np.inf
 
 
+def check_tables(machine: Automaton) -> None:
+    """Kernels index with these tables and check nothing, so nothing may point outside."""
+    shape = (machine.n_states, len(machine.alphabet))
+    if machine.following.shape != shape or machine.weights.shape != shape:
+        raise AutomatonError(f"following has shape {machine.following.shape}, weights {machine.weights.shape}: expected {shape} of both.")
+    bad = np.argwhere((machine.following < DEAD) | (machine.following >= machine.n_states))
+    if bad.size:
+        q, a = (int(i) for i in bad[0])
+        expected = f"a state from 0 to {machine.n_states - 1}, or {DEAD} for none"
+        raise AutomatonError(f"following[{q}, {a}] is {machine.following[q, a]}: expected {expected}.")
+    if not 0 <= machine.start < machine.n_states:
+        raise AutomatonError(f"start is {machine.start}: expected a state from 0 to {machine.n_states - 1}.")
+
+
 def shown_alphabet(alphabet: Sequence[Hashable]) -> str:
     names = [str(name) for name in alphabet]
     return ", ".join(names) if len(names) <= 12 else ", ".join(names[:10]) + f", ... ({len(names)} symbols)"
@@ -87,12 +102,6 @@ def automaton(alphabet: Sequence[Hashable], following: Any, *, weights: Any = No
     n_states = len(table)
     if n_states == 0:
         raise AutomatonError("following has no states: expected at least one.")
-    bad = np.argwhere((table < DEAD) | (table >= n_states))
-    if bad.size:
-        q, a = (int(i) for i in bad[0])
-        raise AutomatonError(f"following[{q}, {a}] is {table[q, a]}: expected a state from 0 to {n_states - 1}, or {DEAD} for none.")
-    if not 0 <= start < n_states:
-        raise AutomatonError(f"start is {start}: expected a state from 0 to {n_states - 1}.")
     ends = np.asarray(final)
     if ends.dtype == np.bool_:
         ends = np.where(ends, 0.0, -np.inf)
@@ -100,7 +109,7 @@ def automaton(alphabet: Sequence[Hashable], following: Any, *, weights: Any = No
     forbidden = scores == -np.inf
     return Automaton(
         alphabet=names,
-        following=np.ascontiguousarray(np.where(forbidden, DEAD, table), dtype=np.int32),
+        following=np.ascontiguousarray(np.where(forbidden, DEAD, np.clip(table, -2, 2**31 - 1)), dtype=np.int32),
         weights=np.ascontiguousarray(np.where(forbidden | (table == DEAD), 0.0, scores) + 0.0),
         final=as_scores(ends, "final", shape=(n_states,)) + 0.0,
         start=int(start),

@@ -29,6 +29,18 @@ class Grammar:
     unary_scores: Scores
     lexicon: dict[str, tuple[tuple[int, float], ...]]  # word -> (symbol, score) pairs
 
+    def __post_init__(self) -> None:
+        for name, width in (("binary", 3), ("unary", 2)):
+            table, scores = getattr(self, name), getattr(self, f"{name}_scores")
+            if table.ndim != 2 or table.shape != (len(scores), width):
+                raise GrammarError(f"{name} has shape {table.shape}, its scores {scores.shape}: expected a row of {width} per score.")
+            if table.size and not 0 <= table.min() <= table.max() < len(self.symbols):  # kernels index with these
+                raise GrammarError(f"{name} names symbols {table.min()} to {table.max()}: expected 0 to {len(self.symbols) - 1}.")
+            if (np.diff(table[:, 0]) < 0).any():
+                raise GrammarError(f"{name} is not sorted by parent.")
+        if (self.unary[:, 1] >= self.unary[:, 0]).any():
+            raise GrammarError("the child of a unary rule does not come before its parent.")
+
     def lexical_scores(self, words: Sequence[str]) -> Scores:
         """The score of every symbol over every word, (n, symbols); Infeasible names the first word without a rule."""
         table = np.full((len(words), len(self.symbols)), -np.inf)

@@ -34,6 +34,7 @@ class Hypergraph:
     edge_names: tuple[Any, ...] | None = None
 
     def __post_init__(self) -> None:
+        check_arrays(self)
         for array in (self.edge_start, self.tail_start, self.tails):
             array.flags.writeable = False
 
@@ -91,6 +92,25 @@ class Hypergraph:
         for v, e in chosen.items():
             if v not in used:
                 raise InvalidStructure(f"hyperedge {e} enters vertex {v}, which nothing uses.")
+
+
+def check_arrays(graph: Hypergraph) -> None:
+    """Kernels index with these arrays and check nothing, so nothing may point outside or upwards."""
+    for name, dtype in (("edge_start", np.int64), ("tail_start", np.int32), ("tails", np.int32)):
+        array = getattr(graph, name)
+        if not isinstance(array, np.ndarray) or array.dtype != dtype or array.ndim != 1 or not array.flags.c_contiguous:
+            raise HypergraphError(f"{name} is not a contiguous array of {np.dtype(dtype).name} with one axis.")
+    if graph.n_vertices < 1 or not 0 <= graph.root < graph.n_vertices:
+        raise HypergraphError(f"root is {graph.root}: expected a vertex from 0 to {graph.n_vertices - 1}.")
+    for name, end in (("edge_start", graph.n_edges), ("tail_start", len(graph.tails))):
+        starts = getattr(graph, name)
+        least = 0 if name == "edge_start" else 1  # a vertex may have no hyperedge, a hyperedge must have a tail
+        if len(starts) == 0 or starts[0] != 0 or starts[-1] != end or (np.diff(starts) < least).any():
+            raise HypergraphError(f"{name} does not rise from 0 to {end} in steps of at least {least}.")
+    if len(graph.tails) and graph.tails.min() < 0:
+        raise HypergraphError(f"tails names vertex {graph.tails.min()}: expected 0 to {graph.n_vertices - 1}.")
+    if (graph.tails >= np.repeat(graph.heads, np.diff(graph.tail_start))).any():
+        raise HypergraphError("some tail does not come before its head: number vertices bottom-up, or use from_edges.")
 
 
 def from_edges(
