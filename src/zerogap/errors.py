@@ -35,6 +35,13 @@ class InputError(ZerogapError, ValueError):
     """What was given is not what is accepted."""
 
 
+def check_problem(problem: object, kind: type) -> None:
+    """Raises InputError unless the problem is of the kind that a decoder takes."""
+    if not isinstance(problem, kind):
+        wanted = f"{kind.__module__.removesuffix('.problem')}.{kind.__name__}"
+        raise InputError(f"problem is a {type(problem).__name__}: expected a {wanted}.")
+
+
 class ScoreError(InputError):
     """A score is nan, +inf, or so large that sums would not be exact."""
 

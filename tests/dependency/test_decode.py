@@ -1,12 +1,11 @@
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from zerogap.baselines.brute import all_heads, optimum
 from zerogap.dependency import Problem, decode, decode_many
-from zerogap.errors import Infeasible, InputError, InvalidStructure, UnknownMethod
+from zerogap.errors import Infeasible, InputError, UnknownMethod
 from zerogap.proof.certificate import CutDuals, DynamicProgram, certificate_from_json, certificate_to_json
 from zerogap.proof.dependency import dependency_bound
 from zerogap.testing.strategies import score_arrays
@@ -20,27 +19,20 @@ def problems(draw, max_words=4):
 
 
 def best_of_all(problem):
-    best = -np.inf
-    for heads in itertools.product(range(problem.n_words + 1), repeat=problem.n_words):
-        try:
-            problem.check(heads)
-        except InvalidStructure:
-            continue
-        best = max(best, problem.score(heads))
-    return best
+    return optimum(problem, all_heads(problem.n_words))
 
 
 @given(problems())
 @settings(max_examples=300, deadline=None)
 def test_never_wrong_and_never_lazy(problem):
-    optimum = best_of_all(problem)
-    if optimum == -np.inf:
+    best = best_of_all(problem)
+    if best == -np.inf:
         with pytest.raises(Infeasible):
             decode(problem)
         return
     solution = decode(problem)
     problem.check(solution.structure)
-    assert problem.score(solution.structure) == solution.score == optimum == solution.bound
+    assert problem.score(solution.structure) == solution.score == best == solution.bound
     assert solution.status == "optimal"
     assert dependency_bound(problem, solution.certificate) == solution.bound
     certificate = certificate_from_json(certificate_to_json(solution.certificate))

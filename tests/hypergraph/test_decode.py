@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zerogap import hypergraph
+from zerogap.baselines import brute
 from zerogap.errors import ConstraintError, Infeasible, InputError, InvalidStructure, UnknownMethod, VerificationError
 from zerogap.hypergraph import Builder, Problem, constraint_rows, decode
 from zerogap.oracles.semiring import enumerate_paths
@@ -27,14 +28,7 @@ def problems(draw, max_rows=4):
 
 
 def optimum(problem):
-    best = -np.inf
-    for path in enumerate_paths(problem.hypergraph):
-        try:
-            problem.check(path)
-        except InvalidStructure:
-            continue
-        best = max(best, problem.score(path))
-    return best
+    return brute.optimum(problem, enumerate_paths(problem.hypergraph))
 
 
 @given(problems())
@@ -187,6 +181,13 @@ def test_bad_input():
         decode(constrained, scale=-1.0)
     with pytest.raises(InputError, match="max_iterations"):
         decode(constrained, max_iterations=0)
+    with pytest.raises(InputError, match="max_nodes"):
+        decode(constrained, max_nodes=0)
+    for limit in (-1.0, float("nan")):
+        with pytest.raises(InputError, match="time_limit"):
+            decode(constrained, time_limit=limit)
+    with pytest.raises(InputError, match="problem is a ndarray: expected a zerogap.hypergraph.Problem"):
+        decode(np.zeros(3))
     with pytest.raises(ConstraintError, match="expected 1, one per hyperedge"):
         Problem(graph, scores, constraint_rows(2, []))
     with pytest.raises(InvalidStructure, match="does not hold"):

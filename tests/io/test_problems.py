@@ -45,7 +45,7 @@ def test_hyperedges_in_any_order_keep_their_constraints():
     assert hypergraph.decode(problem).score == 1.0
 
 
-JOINT = problem_to_json(instances()["parsing + tagging, dual decomposition"]()[0])
+JOINT = problem_to_json(instances()["parser + tagger, multipliers"]()[0])
 
 
 @pytest.mark.parametrize(

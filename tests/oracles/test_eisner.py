@@ -1,52 +1,27 @@
 """Against all head vectors of small sentences, and the direct kernel against the hypergraph of section 2.2.4."""
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from zerogap.baselines.brute import best_tree_score, is_tree
 from zerogap.errors import HypergraphError, Infeasible, ScoreError, ScoreShapeError, ScoreTypeError
 from zerogap.oracles.arborescence import maximum_arborescence
 from zerogap.oracles.eisner import eisner, eisner_hypergraph, eisner_kernel
 from zerogap.oracles.push import push_max_in_python
+from zerogap.oracles.semiring import MAX, fold
 from zerogap.structures.hypergraph import check_connected, check_disjoint
 from zerogap.testing.strategies import score_arrays
-
-
-def is_projective_tree(heads, *, single_root):
-    n = len(heads)
-    for word in range(1, n + 1):
-        steps, node = 0, word
-        while node > 0 and steps <= n:
-            node, steps = int(heads[node - 1]), steps + 1
-        if node != 0:
-            return False
-    arcs = [sorted((int(h), m)) for m, h in enumerate(heads, start=1)]
-    if any(a < c < b < d for (a, b), (c, d) in itertools.permutations(arcs, 2)):
-        return False
-    return not single_root or n == 0 or list(heads).count(0) == 1
 
 
 def score_of(scores, heads):
     return float(sum(scores[h, m] for m, h in enumerate(heads, start=1)))
 
 
-def best_of_all(scores, *, single_root):
-    n = len(scores) - 1
-    trees = (heads for heads in itertools.product(range(n + 1), repeat=n) if is_projective_tree(heads, single_root=single_root))
-    return max((score_of(scores, heads) for heads in trees), default=-np.inf)
-
-
 def best_hyperpath(graph, edge_scores):
     """The score of the best derivation of the root, by definition."""
-    best = np.zeros(graph.n_vertices)
-    for v in range(graph.n_vertices):
-        entering = range(graph.edge_start[v], graph.edge_start[v + 1])
-        if len(entering):
-            best[v] = max(edge_scores[e] + best[graph.tail(e)].sum() for e in entering)
-    return best[graph.root]
+    return fold(graph, edge_scores.tolist(), MAX)[graph.root]
 
 
 @st.composite
@@ -58,7 +33,7 @@ def scored(draw, max_words=4):
 @given(scored(), st.booleans())
 @settings(max_examples=300, deadline=None)
 def test_it_is_a_best_projective_tree(scores, single_root):
-    best = best_of_all(scores, single_root=single_root)
+    best = best_tree_score(scores, projective=True, single_root=single_root)
     if best == -np.inf:
         with pytest.raises(Infeasible):
             eisner(scores, single_root=single_root)
@@ -66,7 +41,7 @@ def test_it_is_a_best_projective_tree(scores, single_root):
     heads = eisner(scores, single_root=single_root)
     assert heads.dtype == np.int64
     assert heads.shape == (len(scores) - 1,)
-    assert is_projective_tree(heads, single_root=single_root)
+    assert is_tree(heads, projective=True, single_root=single_root)
     assert score_of(scores, heads) == best
     assert eisner_kernel(scores, int(single_root), heads) == best
 
@@ -84,7 +59,7 @@ def test_the_hypergraph_gives_the_same_score(n, single_root):
         best = eisner_kernel(scores, int(single_root), heads)
         assert best == best_hyperpath(graph, edge_scores)
         if best > -np.inf:
-            assert is_projective_tree(heads, single_root=single_root)
+            assert is_tree(heads, projective=True, single_root=single_root)
             assert score_of(scores, heads) == best
 
 
@@ -128,7 +103,7 @@ def test_projective_is_at_most_non_projective():
         scores = rng.integers(-50, 51, (n + 1, n + 1)).astype(np.float64)
         for single_root in (True, False):
             projective, free = eisner(scores, single_root=single_root), maximum_arborescence(scores, single_root=single_root)
-            assert is_projective_tree(projective, single_root=single_root)
+            assert is_tree(projective, projective=True, single_root=single_root)
             assert score_of(scores, projective) <= score_of(scores, free)
 
 
@@ -142,7 +117,7 @@ def test_300_words_with_a_planted_tree(single_root):
             gold[m - 1] = gold[gold[m - 1] - 1] or gold[m - 1]
     scores = rng.integers(-20, 1, (n + 1, n + 1)).astype(np.float64)
     scores[gold, np.arange(1, n + 1)] = 1.0
-    assert is_projective_tree(gold, single_root=single_root)
+    assert is_tree(gold, projective=True, single_root=single_root)
     assert eisner(scores, single_root=single_root).tolist() == gold.tolist()
 
 
@@ -207,8 +182,8 @@ def test_float_scores():
         scores = rng.standard_normal((5, 5))
         for single_root in (True, False):
             heads = eisner(scores, single_root=single_root)
-            assert is_projective_tree(heads, single_root=single_root)
-            assert score_of(scores, heads) == pytest.approx(best_of_all(scores, single_root=single_root), abs=1e-12)
+            assert is_tree(heads, projective=True, single_root=single_root)
+            assert score_of(scores, heads) == pytest.approx(best_tree_score(scores, projective=True, single_root=single_root), abs=1e-12)
 
 
 def test_push_max_by_name():

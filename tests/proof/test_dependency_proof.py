@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from zerogap.baselines.brute import all_heads, optimum
 from zerogap.dependency import Problem, decode
 from zerogap.errors import InvalidStructure, VerificationError
 from zerogap.proof.certificate import CutDuals, DynamicProgram, Multipliers
@@ -15,14 +16,7 @@ from zerogap.testing.strategies import score_arrays
 
 
 def best_of_all(problem):
-    best = -np.inf
-    for heads in itertools.product(range(problem.n_words + 1), repeat=problem.n_words):
-        try:
-            problem.check(heads)
-        except InvalidStructure:
-            continue
-        best = max(best, problem.score(heads))
-    return best
+    return optimum(problem, all_heads(problem.n_words))
 
 
 @given(st.integers(0, 4).flatmap(lambda n: score_arrays((n + 1, n + 1))), st.booleans())

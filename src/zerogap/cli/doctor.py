@@ -55,7 +55,9 @@ def doctor_command() -> None:
     console.print(table)
     console.print()
     kernels, folder = kernel_cache()
-    console.print(f"{kernels} compiled kernels in {folder}, self-test in {time.perf_counter() - begin:.1f} s", highlight=False)
+    console.print(
+        f"{kernels} compiled kernels in {folder}, self-test in {time.perf_counter() - begin:.1f} s", highlight=False, soft_wrap=True
+    )
     if failed:
         console.print(f"{len(failed)} of {len(tests)} self-tests failed.", style="red")
         raise typer.Exit(1)

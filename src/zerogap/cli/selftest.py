@@ -15,14 +15,14 @@ Instance = tuple[Any, Callable[..., Any], str]  # problem, decode, method
 def instances() -> dict[str, Callable[[], Instance]]:
     """Names and makers, so that nothing is built or compiled before its turn."""
     return {
-        "dependency tree, non-projective": lambda: (tree(projective=False), dependency.decode, "auto"),
-        "dependency tree, projective": lambda: (tree(projective=True), dependency.decode, "auto"),
-        "hypergraph, best path": lambda: (choices(limited=False), hypergraph.decode, "best-path"),
-        "hypergraph with constraints, multipliers": lambda: (choices(limited=True), hypergraph.decode, "lagrangian"),
-        "hypergraph with constraints, closed": lambda: (choices(limited=True), hypergraph.decode, "auto"),
-        "hypergraph with constraints, HiGHS": lambda: (choices(limited=True), hypergraph.decode, "ilp"),
-        "parsing + tagging, dual decomposition": lambda: (parse_and_tag(), constituency.decode, "auto"),
-        "parsing + tagging, intersection": lambda: (parse_and_tag(), constituency.decode, "intersection"),
+        "tree, non-projective": lambda: (tree(projective=False), dependency.decode, "auto"),
+        "tree, projective": lambda: (tree(projective=True), dependency.decode, "auto"),
+        "hypergraph": lambda: (choices(limited=False), hypergraph.decode, "best-path"),
+        "hypergraph + rows, multipliers": lambda: (choices(limited=True), hypergraph.decode, "lagrangian"),
+        "hypergraph + rows, branching": lambda: (choices(limited=True), hypergraph.decode, "auto"),
+        "hypergraph + rows, HiGHS": lambda: (choices(limited=True), hypergraph.decode, "ilp"),
+        "parser + tagger, multipliers": lambda: (parse_and_tag(), constituency.decode, "auto"),
+        "parser + tagger, product": lambda: (parse_and_tag(), constituency.decode, "intersection"),
     }
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from zerogap.constituency.halves import Halves, joint_hypergraph
 from zerogap.constituency.problem import JointProblem, Tree, tags_of
-from zerogap.errors import Infeasible, UnknownMethod
+from zerogap.errors import Infeasible, UnknownMethod, check_problem
 from zerogap.grid import Scores
 from zerogap.oracles.hypergraph import best_path
 from zerogap.oracles.product import intersect
@@ -43,6 +43,7 @@ def decode(
 
     Methods: `auto`, `dual-decomposition` (algorithm 6; may leave a gap), `intersection` (exact and slow), `ilp`.
     """
+    check_problem(problem, JointProblem)
     if method not in METHODS:
         raise UnknownMethod("method", method, METHODS)
     return METHODS[method](problem, time_limit=time_limit, max_iterations=max_iterations, max_nodes=max_nodes, step=step, scale=scale)

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from zerogap.dependency.problem import Problem
-from zerogap.errors import InputError, UnknownMethod
+from zerogap.errors import InputError, UnknownMethod, check_problem
 from zerogap.oracles.arborescence import arborescence_duals
 from zerogap.oracles.arcs import infeasible
 from zerogap.oracles.eisner import eisner_kernel
@@ -32,6 +32,7 @@ def decode(problem: Problem, *, method: str = "auto", time_limit: float | None =
     >>> decode(Problem([[0, 1, 9], [0, 0, 2], [0, 5, 0]])).structure
     (2, 0)
     """
+    check_problem(problem, Problem)
     if method not in METHODS:
         raise UnknownMethod("method", method, METHODS)
     begin = time.perf_counter()

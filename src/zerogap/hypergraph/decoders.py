@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.errors import Infeasible, InputError, UnknownMethod
+from zerogap.errors import Infeasible, InputError, UnknownMethod, check_problem
 from zerogap.grid import Scores
 from zerogap.hypergraph.problem import Problem
 from zerogap.oracles.hypergraph import inside_chart, path_of
@@ -47,6 +47,7 @@ def decode(
     only; may leave a gap), `ilp` (HiGHS, for comparison). Infeasible names an irreducible set of constraints that cannot
     hold together.
     """
+    check_problem(problem, Problem)
     if method not in METHODS:
         raise UnknownMethod("method", method, METHODS)
     if len(problem.constraints) == 0 and method != "ilp":

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from zerogap.errors import InputError
 from zerogap.grid import Scores
 from zerogap.proof.certificate import Certificate, Multipliers
 from zerogap.proof.solution import Solution, Trace
@@ -72,6 +73,7 @@ def close_gap(
 
     `max_nodes=1` stops after the multipliers; `first` stops at the first structure found.
     """
+    check_limits(time_limit, max_nodes)
     begin = time.perf_counter()
     patience = None if max_nodes == 1 else PATIENCE
     root = relax((), incumbent=incumbent, multipliers=None, max_iterations=max_iterations, patience=patience, time_limit=time_limit)
@@ -86,6 +88,13 @@ def close_gap(
     left = None if time_limit is None else max(time_limit - (time.perf_counter() - begin), 0.0)
     found = branch_and_bound(solve, root=top, incumbent=root.best, max_nodes=max_nodes, time_limit=left, first=first)
     return Closed(found.best, found.bound, found.certificate, root.trace.then(found.trace), found.n_nodes)
+
+
+def check_limits(time_limit: float | None, max_nodes: int | None) -> None:
+    if time_limit is not None and not time_limit >= 0.0:
+        raise InputError(f"time_limit is {time_limit!r}: expected seconds, 0 or more, or None.")
+    if max_nodes is not None and max_nodes < 1:
+        raise InputError(f"max_nodes is {max_nodes!r}: expected at least 1, or None.")
 
 
 def bounded(node: Relaxed, fixed: Fixed, split: Split) -> Bounded:
