@@ -8,7 +8,8 @@
 >>> print(zerogap.verify(problem, solution))
 the structure is valid; it scores 13.0; no structure scores more than 13.0 (certificate: cut-duals); so it is optimal
 
-Tasks: `zerogap.dependency`, `zerogap.constituency`, `zerogap.hypergraph`. Each has problems, `decode` and `decode_many`.
+Tasks: `zerogap.dependency`, `zerogap.constituency`, `zerogap.sequence`, `zerogap.hypergraph`. Each has problems, `decode` and
+`decode_many`.
 """
 
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from zerogap import errors
 from zerogap._lazy import lazy
 
 if TYPE_CHECKING:
-    from zerogap import automata, constituency, dependency, hypergraph
+    from zerogap import automata, constituency, dependency, hypergraph, sequence
     from zerogap.io.problems import load_problem, save_problem
     from zerogap.proof.files import load_solution, save_solution
     from zerogap.proof.solution import Solution, Trace
@@ -27,12 +28,12 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Solution", "Trace", "Verified", "automata", "constituency", "dependency", "errors", "hypergraph", "load_problem",
-    "load_solution", "save_problem", "save_solution", "verify",
+    "load_solution", "save_problem", "save_solution", "sequence", "verify",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(
     __name__,
-    {task: f".{task}" for task in ("automata", "constituency", "dependency", "hypergraph")}
+    {task: f".{task}" for task in ("automata", "constituency", "dependency", "hypergraph", "sequence")}
     | {
         "Solution": ".proof.solution",
         "Trace": ".proof.solution",

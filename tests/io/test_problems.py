@@ -52,7 +52,7 @@ JOINT = problem_to_json(instances()["parser + tagger, multipliers"]()[0])
     ("value", "error", "message"),
     [
         ({}, FormatError, "format is None"),
-        ({"kind": "tree"}, FormatError, "kind is 'tree': expected one of dependency, hypergraph, joint"),
+        ({"kind": "tree"}, FormatError, "kind is 'tree': expected one of dependency, hypergraph, (sequence, )?joint"),
         ({"kind": "dependency"}, FormatError, "no field 'arcs'"),
         ({"kind": "dependency", "arcs": [[0, 1], [0]]}, FormatError, "arcs is ragged"),
         ({"kind": "dependency", "arcs": [[0, 1]]}, ScoreShapeError, "arcs has shape"),
@@ -81,6 +81,6 @@ def test_bad_problems(value, error, message):
 
 
 def test_only_problems_are_written():
-    with pytest.raises(InputError, match="expected one of dependency, hypergraph, joint"):
+    with pytest.raises(InputError, match="expected one of dependency, hypergraph, joint, sequence"):
         problem_to_json("x")
     assert isinstance(problem_from_json(JOINT), constituency.JointProblem)

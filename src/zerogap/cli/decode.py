@@ -52,12 +52,13 @@ def decode_command(
 
 def decoder_of(problem: Any) -> Callable[..., Solution[Any]]:
     """The `decode` of the task that a problem belongs to."""
-    from zerogap import constituency, dependency, hypergraph
+    from zerogap import constituency, dependency, hypergraph, sequence
 
     decoders: dict[type, Callable[..., Solution[Any]]] = {
         constituency.JointProblem: constituency.decode,
         dependency.Problem: dependency.decode,
         hypergraph.Problem: hypergraph.decode,
+        sequence.Problem: sequence.decode,
     }
     return decoders[type(problem)]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zerogap import constituency, dependency, hypergraph
+from zerogap import constituency, dependency, hypergraph, sequence
 
 Instance = tuple[Any, Callable[..., Any], str]  # problem, decode, method
 
@@ -21,6 +21,8 @@ def instances() -> dict[str, Callable[[], Instance]]:
         "hypergraph + rows, multipliers": lambda: (choices(limited=True), hypergraph.decode, "lagrangian"),
         "hypergraph + rows, branching": lambda: (choices(limited=True), hypergraph.decode, "auto"),
         "hypergraph + rows, HiGHS": lambda: (choices(limited=True), hypergraph.decode, "ilp"),
+        "labels + rules, search": lambda: (labels(), sequence.decode, "auto"),
+        "labels + rules, relaxation": lambda: (labels(), sequence.decode, "relaxation"),
         "parser + tagger, multipliers": lambda: (parse_and_tag(), constituency.decode, "auto"),
         "parser + tagger, product": lambda: (parse_and_tag(), constituency.decode, "intersection"),
     }
@@ -40,6 +42,19 @@ def choices(*, limited: bool) -> hypergraph.Problem:
     graph, scores = builder.build(12)
     rows = [({2 * i + 1: int(rng.integers(2, 12)) for i in range(12)}, "<=", 30)]
     return hypergraph.Problem(graph, scores, hypergraph.constraint_rows(graph.n_edges, rows) if limited else None)
+
+
+def labels() -> sequence.Problem:
+    """Ten tokens of a reference: one author field at the most, before the title, and a year that is cheap to leave out."""
+    names = ("B-AUTHOR", "I-AUTHOR", "B-TITLE", "I-TITLE", "B-YEAR", "O")
+    allowed, start, end = sequence.scheme_transitions(names)
+    rules = [
+        sequence.no_duplicate("AUTHOR"),
+        sequence.at_least_one("TITLE"),
+        sequence.precedes("AUTHOR", "TITLE"),
+        sequence.soft(sequence.exactly("YEAR", 1), 2.0),
+    ]
+    return sequence.Problem(np.random.default_rng(5).integers(-4, 5, size=(10, 6)), allowed, start, end, names, rules)
 
 
 def parse_and_tag() -> constituency.JointProblem:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from zerogap import constituency, dependency, hypergraph
+from zerogap import constituency, dependency, hypergraph, sequence
 from zerogap.errors import FormatError, InputError
 from zerogap.grid import Scores
 from zerogap.proof.certificate import expect, field, number_from_json, number_to_json
@@ -23,7 +23,7 @@ from zerogap.structures.hypergraph import Hypergraph, from_edges
 from zerogap.structures.linear import constraint_rows
 
 FORMAT, VERSION = "zerogap-problem", 1
-Problem = dependency.Problem | hypergraph.Problem | constituency.JointProblem
+Problem = dependency.Problem | hypergraph.Problem | constituency.JointProblem | sequence.Problem
 
 
 def save_problem(problem: Problem, path: str | Path) -> None:
@@ -199,13 +199,77 @@ def read_joint(value: dict[str, Any], where: str, resolution: float | None) -> c
     )
 
 
+def write_sequence(problem: sequence.Problem) -> dict[str, Any]:
+    table = problem.transitions if len(problem.transitions) > 1 else problem.transitions[0]
+    return {
+        "order": problem.order,
+        "labels": list(problem.labels) if problem.named else None,
+        "emissions": array_to_json(problem.emissions),
+        "transitions": array_to_json(table),
+        "start": array_to_json(problem.start),
+        "end": array_to_json(problem.end),
+        "constraints": [constraint_to_json(constraint) for constraint in problem.constraints],
+    }
+
+
+def constraint_to_json(constraint: sequence.Constraint) -> dict[str, Any]:
+    def written(argument: Any) -> Any:
+        if isinstance(argument, sequence.Constraint):
+            return constraint_to_json(argument)
+        if isinstance(argument, tuple):
+            return [written(part) for part in argument]
+        if isinstance(argument, str | int):
+            return argument
+        raise InputError(f"constraint {constraint.name} holds a {type(argument).__name__}, which JSON cannot: use regex() instead.")
+
+    body = {"kind": constraint.kind, "arguments": [written(argument) for argument in constraint.arguments]}
+    return body if constraint.penalty is None else {**body, "penalty": constraint.penalty}
+
+
+def constraint_from_json(value: Any, where: str) -> sequence.Constraint:
+    def read(argument: Any, spot: str) -> Any:
+        if isinstance(argument, dict):
+            return constraint_from_json(argument, spot)
+        if isinstance(argument, list):
+            return tuple(read(part, f"{spot}[{i}]") for i, part in enumerate(argument))
+        if isinstance(argument, str | int):
+            return argument
+        raise FormatError(f"{spot} is {argument!r}: expected names, integers, lists or constraints.")
+
+    kind = expect(field(expect(value, dict, where), "kind", where), str, f"{where}.kind")
+    arguments = read(expect(field(value, "arguments", where), list, f"{where}.arguments"), f"{where}.arguments")
+    penalty = None if "penalty" not in value else number_from_json(value["penalty"], f"{where}.penalty")
+    found = sequence.Constraint(kind, arguments)
+    return found if penalty is None else sequence.soft(found, penalty)
+
+
+def read_sequence(value: dict[str, Any], where: str, resolution: float | None) -> sequence.Problem:
+    labels = value.get("labels")
+    arrays = {
+        name: array_from_json(value[name], f"{where}.{name}") if value.get(name) is not None else None
+        for name in ("transitions", "start", "end")
+    }
+    emissions = array_from_json(field(value, "emissions", where), f"{where}.emissions")
+    rows = expect(value.get("constraints", []), list, f"{where}.constraints")
+    return sequence.Problem(
+        emissions if emissions.size else emissions.reshape(0, len(labels or arrays["start"] or ())),
+        **arrays,
+        labels=None if labels is None else strings(labels, f"{where}.labels"),
+        constraints=[constraint_from_json(row, f"{where}.constraints[{i}]") for i, row in enumerate(rows)],
+        order=None if value.get("order") is None else expect(value["order"], int, f"{where}.order"),
+        resolution=resolution,
+    )
+
+
 KINDS: dict[type, tuple[str, Callable[[Any], dict[str, Any]]]] = {
     dependency.Problem: ("dependency", write_dependency),
     hypergraph.Problem: ("hypergraph", write_hypergraph),
     constituency.JointProblem: ("joint", write_joint),
+    sequence.Problem: ("sequence", write_sequence),
 }
 READERS: dict[str, tuple[Callable[[dict[str, Any], str, float | None], Problem], set[str]]] = {
     "dependency": (read_dependency, {"arcs", "projective", "single_root"}),
     "hypergraph": (read_hypergraph, {"vertices", "root", "edges", "constraints"}),
+    "sequence": (read_sequence, {"order", "labels", "emissions", "transitions", "start", "end", "constraints"}),
     "joint": (read_joint, {"symbols", "root", "rules", "tags", "lexical", "emissions", "transitions"}),
 }

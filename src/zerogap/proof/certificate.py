@@ -43,6 +43,19 @@ class CutDuals:
 
 
 @dataclass(frozen=True, slots=True)
+class Intersection:
+    """The constraints of a sequence that were intersected, and prices (constraint, multiplier) on what constraints count.
+
+    The other constraints are relaxed. The checker searches all labellings that these allow and that might score more than
+    the claimed bound; prices tell it early which ones cannot (Tromble & Eisner 2006, section 4).
+    """
+
+    kind: ClassVar[str] = "intersection"
+    constraints: tuple[int, ...]
+    prices: tuple[tuple[int, float], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Leaf:
     """One part of a split search space: what is fixed in it (part, in or out), and the evidence for its bound."""
 
@@ -58,7 +71,7 @@ class Leaves:
     leaves: tuple[Leaf, ...]
 
 
-Certificate = DynamicProgram | Multipliers | CutDuals | Leaves
+Certificate = DynamicProgram | Multipliers | CutDuals | Intersection | Leaves
 
 
 def certificate_to_json(certificate: Certificate) -> dict[str, Any]:
@@ -69,6 +82,8 @@ def certificate_to_json(certificate: Certificate) -> dict[str, Any]:
             body = {"values": [number_to_json(v) for v in values]}
         case CutDuals(sets, values):
             body = {"sets": [list(s) for s in sets], "values": [number_to_json(v) for v in values]}
+        case Intersection(constraints, prices):
+            body = {"constraints": list(constraints), "prices": [[c, number_to_json(u)] for c, u in prices]}
         case Leaves(leaves):
             body = {
                 "leaves": [
@@ -99,6 +114,17 @@ def cut_duals_from_json(value: dict[str, Any], where: str) -> CutDuals:
     return CutDuals(sets, numbers_from_json(field(value, "values", where), f"{where}.values"))
 
 
+def intersection_from_json(value: dict[str, Any], where: str) -> Intersection:
+    constraints = expect(field(value, "constraints", where), list, f"{where}.constraints")
+    prices = []
+    for i, pair in enumerate(expect(field(value, "prices", where), list, f"{where}.prices")):
+        spot = f"{where}.prices[{i}]"
+        if len(expect(pair, list, spot)) != 2:
+            raise FormatError(f"{spot} is {pair!r}: expected [constraint, multiplier].")
+        prices.append((expect(pair[0], int, spot), number_from_json(pair[1], spot)))
+    return Intersection(tuple(expect(c, int, f"{where}.constraints[{i}]") for i, c in enumerate(constraints)), tuple(prices))
+
+
 def leaves_from_json(value: dict[str, Any], where: str) -> Leaves:
     leaves = []
     for i, leaf in enumerate(expect(field(value, "leaves", where), list, f"{where}.leaves")):
@@ -117,6 +143,7 @@ FROM_JSON: dict[str, Callable[[dict[str, Any], str], Certificate]] = {
     DynamicProgram.kind: lambda value, where: DynamicProgram(),
     Multipliers.kind: multipliers_from_json,
     CutDuals.kind: cut_duals_from_json,
+    Intersection.kind: intersection_from_json,
     Leaves.kind: leaves_from_json,
 }
 

@@ -18,12 +18,16 @@ from zerogap.hypergraph.problem import Problem as HypergraphProblem
 from zerogap.proof.constituency import joint_bound
 from zerogap.proof.dependency import dependency_bound
 from zerogap.proof.hypergraph import hypergraph_bound
+from zerogap.proof.sequence import sequence_bound
 from zerogap.proof.solution import Solution
+from zerogap.sequence.problem import Problem as SequenceProblem
 
-CHECKERS: dict[type, Callable[[Any, Any], float]] = {
-    HypergraphProblem: hypergraph_bound,
-    DependencyProblem: dependency_bound,
-    JointProblem: joint_bound,
+# the bound that a certificate proves; a search may use the claimed one to leave out what cannot beat it
+CHECKERS: dict[type, Callable[[Any, Any, float], float]] = {
+    HypergraphProblem: lambda problem, certificate, _: hypergraph_bound(problem, certificate),
+    DependencyProblem: lambda problem, certificate, _: dependency_bound(problem, certificate),
+    JointProblem: lambda problem, certificate, _: joint_bound(problem, certificate),
+    SequenceProblem: sequence_bound,
 }
 
 
@@ -65,7 +69,7 @@ def verify(problem: Any, solution: Solution[Any]) -> Verified:
     if score != solution.score:
         raise VerificationError(f"the score is {score!r}, not {solution.score!r} as claimed.")
     checked.append(f"it scores {score!r}")
-    bound = CHECKERS[type(problem)](problem, solution.certificate)
+    bound = CHECKERS[type(problem)](problem, solution.certificate, solution.bound)
     if bound > solution.bound:
         raise VerificationError(f"the certificate proves the bound {bound!r}, not {solution.bound!r} as claimed.")
     if bound < score:

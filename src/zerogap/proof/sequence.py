@@ -1,0 +1,161 @@
+"""Checks bounds of sequence problems: a search of its own, layer by layer, over all labellings that might beat the bound.
+
+A layer holds the prefixes of one length that differ in their last labels or in the states of the intersected machines, the
+best one each. A prefix is dropped when what it scores and the most that can follow do not exceed the claimed bound. What can
+follow is bounded by a backward pass over the labels alone, under the certificate's prices. How far a price may be refunded is
+derived here from the machine itself, not believed.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerogap.errors import VerificationError
+from zerogap.grid import MANTISSA_BITS, Scores
+from zerogap.proof.certificate import Certificate, Intersection
+from zerogap.sequence.machine import DEAD, Machine
+from zerogap.sequence.problem import Problem
+
+
+def sequence_bound(problem: Problem, certificate: Certificate, claimed: float) -> float:
+    """`claimed` if the certificate proves it, else a score above it that it does not exclude."""
+    if not isinstance(certificate, Intersection):
+        raise VerificationError(f"a certificate of kind {certificate.kind!r} proves nothing about label sequences.")
+    check_numbers(problem, certificate)
+    n, size = problem.emissions.shape
+    if n == 0:
+        return max(claimed, problem.local_score([]) - sum(float(problem.penalties[c]) for c in problem.broken([])))
+    steps, refunds = prices_of(problem, certificate)
+    rest = completions(problem, priced_transitions(problem, steps))
+    machines = [problem.machines[c] for c in certificate.constraints]
+    hard = [problem.constraints[c].penalty is None for c in certificate.constraints]
+    penalties = [float(problem.penalties[c]) for c in certificate.constraints]
+
+    # columns of a prefix: its last labels (-1 before the sentence), then the state of every machine (DEAD if a soft one is lost)
+    order = problem.order
+    prefixes = np.full((1, order + len(machines)), -1, dtype=np.int64)
+    prefixes[0, order:] = 0
+    score, priced = np.zeros(1), np.zeros(1)
+    for t in range(n):
+        history = prefixes[:, :order]
+        added = true_edges(problem, t, history) + problem.emissions[t] + (problem.end if t == n - 1 else 0.0)
+        added_priced = added - (steps[np.where(history[:, -1] < 0, size, history[:, -1])] if t > 0 else steps[[size] * len(prefixes)])
+        rows, labels = (index.reshape(-1) for index in np.indices(added.shape))
+        new = np.concatenate([np.concatenate([history[rows, 1:], labels[:, None]], axis=1), prefixes[rows, order:]], axis=1)
+        new_score, new_priced = score[rows] + added.reshape(-1), priced[rows] + added_priced.reshape(-1)
+        alive = new_score > -np.inf
+        for k, machine in enumerate(machines):
+            before = new[:, order + k]
+            table = machine.following[0 if machine.table_of is None else machine.table_of[t]]
+            after = np.where(before == DEAD, DEAD, table[np.maximum(before, 0), labels])
+            if t == n - 1:
+                after = np.where((after != DEAD) & machine.final[np.maximum(after, 0)], after, DEAD)
+            lost = (after == DEAD) & (before != DEAD)
+            if hard[k]:
+                alive &= ~lost
+            else:
+                new_score, new_priced = new_score - penalties[k] * lost, new_priced - penalties[k] * lost
+            new[:, order + k] = after
+        bound = new_score if t == n - 1 else new_priced + rest_of(rest[t], new[:, :order]) + refunds
+        alive &= bound > claimed
+        prefixes, score, priced = best_of_each(new[alive], new_score[alive], new_priced[alive])
+        if len(prefixes) == 0:
+            return claimed
+    return float(score.max())
+
+
+def check_numbers(problem: Problem, certificate: Intersection) -> None:
+    named = [*certificate.constraints, *(c for c, _ in certificate.prices)]
+    if any(not 0 <= c < len(problem.machines) for c in named) or len(set(certificate.constraints)) < len(certificate.constraints):
+        raise VerificationError(
+            f"the certificate names constraints {named}: expected different ones from 0 to {len(problem.machines) - 1}."
+        )
+    for c, u in certificate.prices:
+        if not math.isfinite(u) or math.fmod(u, problem.resolution) != 0:
+            raise VerificationError(f"the price {u!r} of constraint {c} is not a finite multiple of the resolution {problem.resolution!r}.")
+        if problem.constraints[c].penalty is not None or problem.machines[c].count is None:
+            raise VerificationError(f"constraint {c} has a price, but it is soft or counts nothing.")
+    total = sum(abs(u) for _, u in certificate.prices) * (2 * problem.n_tokens + 2)
+    arrays = (problem.emissions, problem.transitions, problem.start, problem.end, problem.penalties)
+    largest = max((float(np.abs(a[np.isfinite(a)]).max(initial=0.0)) for a in arrays), default=0.0)
+    if total + problem.terms * largest > math.ldexp(problem.resolution, MANTISSA_BITS):
+        raise VerificationError("the prices are so large that sums with them are not exact.")
+
+
+def prices_of(problem: Problem, certificate: Intersection) -> tuple[Scores, float]:
+    """The price of every step (L + 1, L), and the most that prices can give back to a labelling that keeps the constraints."""
+    size = len(problem.labels)
+    steps, refunds = np.zeros((size + 1, size)), 0.0
+    for c, u in certificate.prices:
+        count = problem.machines[c].count
+        if count is None:
+            raise VerificationError(f"constraint {c} has a price, but it counts nothing.")
+        steps += u * count.step
+        refunds += largest_count(problem.machines[c], u * count.step, problem.n_tokens)
+    return steps, refunds
+
+
+def largest_count(machine: Machine, step: Scores, n: int) -> float:
+    """The largest sum of steps over the labellings of n tokens that a machine accepts; -inf if it accepts none."""
+    size = step.shape[1]
+    best = np.full((machine.n_states, size + 1), -np.inf)
+    best[0, size] = 0.0
+    for t in range(n):
+        table = machine.following[0 if machine.table_of is None else machine.table_of[t]]
+        reached = (best[:, :, None] + step).max(axis=1)  # (state before, label)
+        best = np.full((machine.n_states, size + 1), -np.inf)
+        for q, a in np.argwhere((table != DEAD) & (reached > -np.inf)):
+            best[table[q, a], a] = max(best[table[q, a], a], reached[q, a])
+    return float(best[machine.final].max(initial=-np.inf))
+
+
+def true_edges(problem: Problem, t: int, history: NDArray[np.int64]) -> Scores:
+    """What every label adds to every prefix besides its emission."""
+    if t == 0:
+        return np.tile(problem.start, (len(history), 1))
+    if t < problem.order:
+        return np.zeros((len(history), len(problem.labels)))
+    table = problem.transitions[t - problem.order if len(problem.transitions) > 1 else 0]
+    return table[tuple(history.T)]
+
+
+def priced_transitions(problem: Problem, steps: Scores) -> list[Scores]:
+    """The priced transitions into every token from 1 on, by history."""
+    size, order = len(problem.labels), problem.order
+    edges: list[Scores] = []
+    for t in range(1, problem.n_tokens):
+        table = problem.transitions[t - order if len(problem.transitions) > 1 else 0] if t >= order else np.zeros((size,) * (order + 1))
+        edges.append(table - steps[:size])
+    return edges
+
+
+def completions(problem: Problem, edges: list[Scores]) -> list[Scores]:
+    """The most that can follow the last `order` labels after every token, priced. Before `order` tokens the oldest is free."""
+    size, order, n = len(problem.labels), problem.order, problem.n_tokens
+    rest = [np.zeros((size,) * order)]
+    for t in range(n - 1, 0, -1):
+        nodes = problem.emissions[t] + (problem.end if t == n - 1 else 0.0)
+        after = rest[0] + nodes  # (last labels up to the new one)
+        rest.insert(0, (edges[t - 1] + (after if order == 1 else after[None])).max(axis=-1))
+    return rest
+
+
+def rest_of(rest: Scores, history: NDArray[np.int64]) -> Scores:
+    """Looked up by history; where the sentence has not that many labels yet, the best over the missing one."""
+    if rest.ndim == 1:
+        return rest[history[:, 0]]
+    known = rest[np.maximum(history[:, 0], 0), history[:, 1]]
+    return np.where(history[:, 0] >= 0, known, rest.max(axis=0)[history[:, 1]])
+
+
+def best_of_each(prefixes: NDArray[np.int64], score: Scores, priced: Scores) -> tuple[NDArray[np.int64], Scores, Scores]:
+    """Of equal rows the one with the highest score."""
+    if len(prefixes) == 0:
+        return prefixes, score, priced
+    order = np.argsort(-score, kind="stable")
+    _, first = np.unique(prefixes[order], axis=0, return_index=True)
+    kept = order[first]
+    return prefixes[kept], score[kept], priced[kept]

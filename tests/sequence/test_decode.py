@@ -1,0 +1,205 @@
+"""Constrained labelling: every method against all labellings; certificates hold, tampered ones do not."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from zerogap import sequence as seq
+from zerogap.baselines.brute import optimum
+from zerogap.errors import AlphabetMismatch, AutomatonError, Infeasible, InputError, InvalidStructure, ScoreShapeError, VerificationError
+from zerogap.oracles.regex import compile_regex
+from zerogap.proof import Intersection
+from zerogap.proof.verify import verify
+from zerogap.testing.strategies import score_arrays
+
+LABELS = {"plain": ("A", "B", "O"), "BIO": ("B-A", "I-A", "B-B", "I-B", "O")}
+
+
+@st.composite
+def simple_constraints(draw, n):
+    field = st.sampled_from(["A", "B"])
+    positions = st.integers(0, max(n - 1, 0))
+    options = [
+        st.builds(seq.no_duplicate, field),
+        st.builds(seq.at_least_one, field),
+        st.builds(seq.at_most, field, st.integers(0, 2)),
+        st.builds(seq.at_least, field, st.integers(0, 2)),
+        st.builds(seq.exactly, field, st.integers(0, 2)),
+        st.sampled_from([seq.precedes("A", "B"), seq.precedes("B", "A"), seq.follows_only("A", "B"), seq.follows_only("B", "O")]),
+        st.builds(seq.disallow, st.sampled_from(["A", "B", "O"])),
+        st.sampled_from([seq.regex(".* O .*"), seq.regex("[A B]* O*"), seq.regex("~(.* A A .*)")]),
+    ]
+    if n > 0:
+        options += [st.builds(seq.at, positions, field), st.builds(seq.same_label, st.lists(positions, min_size=1, max_size=3))]
+        options.append(st.tuples(positions, st.integers(1, 3)).map(lambda p: seq.span(p[0], min(p[0] + p[1], n))))
+    return draw(st.one_of(options))
+
+
+@st.composite
+def constraints(draw, n, soft=True):
+    found = draw(simple_constraints(n))
+    for _ in range(draw(st.integers(0, 1))):
+        other = draw(simple_constraints(n))
+        found = draw(st.sampled_from([found & other, found | other, ~found]))
+    return seq.soft(found, draw(st.integers(1, 4))) if soft and draw(st.booleans()) else found
+
+
+@st.composite
+def problems(draw, max_tokens=4, soft=True):
+    n = draw(st.integers(0, max_tokens))
+    labels = LABELS[draw(st.sampled_from(sorted(LABELS)))]
+    size = len(labels)
+    order = draw(st.sampled_from([1, 1, 2]))
+    by_position = draw(st.booleans()) and n > order
+    shape = (size,) * (order + 1)
+    transitions = None
+    if draw(st.booleans()):
+        transitions = np.random.default_rng(draw(st.integers(0, 999))).integers(-3, 4, ((n - order, *shape) if by_position else shape))
+    return seq.Problem(
+        draw(score_arrays((n, size))), transitions, draw(score_arrays((size,))), draw(score_arrays((size,), holes=False)), labels,
+        draw(st.lists(constraints(n, soft=soft), max_size=4)), order=order,
+    )  # fmt: skip
+
+
+def best_of_all(problem):
+    return optimum(problem, itertools.product(problem.labels, repeat=problem.n_tokens))
+
+
+@given(problems(), st.sampled_from(["auto", "relaxation", "intersection"]))
+@settings(max_examples=300)
+def test_exact_and_proved(problem, method):
+    best = best_of_all(problem)
+    if best == -np.inf:
+        with pytest.raises(Infeasible):
+            seq.decode(problem, method=method)
+        return
+    solution = seq.decode(problem, method=method)
+    assert solution.score == solution.bound == best
+    verify(problem, solution)
+
+
+@given(problems(max_tokens=3, soft=False))
+@settings(max_examples=150)
+def test_infeasible_sets_are_irreducible(problem):
+    if problem.n_tokens == 0 or best_of_all(problem) > -np.inf:
+        return
+    transitions = problem.transitions if len(problem.transitions) > 1 else problem.transitions[0]
+    scores = (problem.emissions, transitions, problem.start, problem.end, problem.labels)
+    options = {"order": problem.order}
+    if best_of_all(seq.Problem(*scores, **options)) == -np.inf:
+        return
+    with pytest.raises(Infeasible) as caught:
+        seq.decode(problem)
+    named = [c for c in problem.constraints if c.name in caught.value.conflict]
+    assert best_of_all(seq.Problem(*scores, named, **options)) == -np.inf
+    for dropped in set(named):
+        rest = [c for c in named if c != dropped]
+        assert best_of_all(seq.Problem(*scores, rest, **options)) > -np.inf
+
+
+@given(problems(), st.integers(-3, 3))
+@settings(max_examples=150)
+def test_tampered_certificates_fail(problem, price):
+    if best_of_all(problem) == -np.inf:
+        return
+    solution = seq.decode(problem)
+    with pytest.raises(VerificationError):
+        verify(problem, replace(solution, bound=solution.bound - problem.resolution))
+    for bad in (Intersection((99,)), Intersection((0, 0)), Intersection((), ((99, 1.0),)), Intersection((), ((0, float("nan")),))):
+        with pytest.raises(VerificationError):
+            verify(problem, replace(solution, certificate=bad))
+    counted = [c for c, m in enumerate(problem.machines) if m.count is not None and problem.constraints[c].penalty is None]
+    if counted:  # any prices prove a bound, never a false one
+        other = replace(solution, certificate=Intersection(solution.certificate.constraints, ((counted[0], float(price)),)))
+        verify(problem, other)
+
+
+def test_names_and_indices():
+    assert seq.decode(seq.Problem([[1.0, 2.0]])).structure == (1,)
+    assert seq.decode(seq.Problem([[1.0, 2.0]], labels=["x", "y"])).structure == ("y",)
+
+
+def test_figure_4a_counts_runs_and_entities():
+    plain = seq.Problem(np.zeros((4, 2)), labels=("A", "O"), constraints=[seq.no_duplicate("A")])
+    plain.check(("A", "A", "O", "O"))
+    with pytest.raises(InvalidStructure, match="no_duplicate"):
+        plain.check(("A", "O", "A", "O"))
+    bio = seq.Problem(np.zeros((4, 3)), labels=("B-A", "I-A", "O"), constraints=[seq.no_duplicate("A")])
+    bio.check(("B-A", "I-A", "I-A", "O"))
+    for bad in (("B-A", "B-A", "O", "O"), ("B-A", "O", "I-A", "O")):
+        with pytest.raises(InvalidStructure):
+            bio.check(bad)
+    bioes = seq.Problem(np.zeros((3, 5)), labels=("B-A", "I-A", "E-A", "S-A", "O"), constraints=[seq.at_most("A", 1)])
+    bioes.check(("B-A", "E-A", "O"))
+    for bad in (("S-A", "S-A", "O"), ("B-A", "E-A", "S-A")):
+        with pytest.raises(InvalidStructure):
+            bioes.check(bad)
+
+
+def test_schemes():
+    labels = ["B-A", "I-A", "B-B", "I-B", "O"]
+    allowed, start, end = seq.scheme_transitions(labels)
+    good = {(i, j) for i in range(5) for j in range(5) if allowed[i, j] == 0.0}
+    assert (0, 1) in good
+    assert (0, 3) not in good
+    assert (4, 1) not in good
+    assert start.tolist() == [0, -np.inf, 0, -np.inf, 0]
+    assert end.tolist() == [0] * 5
+    allowed, start, end = seq.scheme_transitions(["B-A", "I-A", "E-A", "S-A", "O"], "BIOES")
+    assert allowed[0, 4] == allowed[2, 2] == allowed[0, 3] == -np.inf
+    assert allowed[0, 2] == allowed[2, 3] == allowed[3, 0] == 0.0
+    assert end.tolist() == [-np.inf, -np.inf, 0, 0, 0]
+    with pytest.raises(InputError, match="BIOES"):
+        seq.scheme_transitions(["E-A"])
+    with pytest.raises(InputError, match="scheme"):
+        seq.scheme_transitions(["O"], "IOB1")
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"),
+    [
+        (lambda: [seq.no_duplicate("AUTOR")], AlphabetMismatch, "Did you mean 'AUTHOR'"),
+        (lambda: [seq.soft(seq.no_duplicate("AUTHOR"), -1.0)], InputError, "penalty is -1.0"),
+        (lambda: [seq.soft(seq.no_duplicate("AUTHOR"), 1.0) & seq.no_duplicate("AUTHOR")], InputError, "make the result soft"),
+        (lambda: [seq.accepted_by(compile_regex("x*", ["x"]))], AlphabetMismatch, "same labels"),
+        (lambda: [seq.at(7, "AUTHOR")], InputError, "position 7: expected 0 to 1"),
+        (lambda: [seq.span(1, 1)], InputError, "empty"),
+        (lambda: [seq.spans([(0, 2), (1, 2)])], InputError, "begins inside another"),
+        (lambda: [seq.at_most("AUTHOR", -1)], InputError, "k is -1"),
+        (lambda: [seq.precedes("AUTHOR", "B-AUTHOR")], InputError, "same labels twice"),
+        (lambda: ["no_duplicate"], InputError, r"constraints\[0\]"),
+        (lambda: [seq.regex("AUTHOR (")], AutomatonError, "not closed"),
+    ],
+)
+def test_bad_constraints(make, error, message):
+    with pytest.raises(error, match=message):
+        seq.Problem(np.zeros((2, 3)), labels=("B-AUTHOR", "I-AUTHOR", "O"), constraints=make())
+
+
+def test_bad_problems():
+    with pytest.raises(ScoreShapeError, match=r"transitions has shape \(2, 3\)"):
+        seq.Problem(np.zeros((2, 3)), np.zeros((2, 3)))
+    with pytest.raises(ScoreShapeError, match="order=1 or order=2"):
+        seq.Problem(np.zeros((4, 3)), np.zeros((3, 3, 3)))
+    with pytest.raises(InputError, match="labels has 2 names"):
+        seq.Problem(np.zeros((2, 3)), labels=("a", "b"))
+    with pytest.raises(InputError, match="order is 3"):
+        seq.Problem(np.zeros((2, 3)), order=3)
+    with pytest.raises(InvalidStructure, match=r"labelling\[0\] is 'z'"):
+        seq.Problem(np.zeros((1, 2)), labels=("a", "b")).check(("z",))
+
+
+def test_the_empty_sequence():
+    assert seq.decode(seq.Problem(np.zeros((0, 2)))).structure == ()
+    with pytest.raises(Infeasible, match="no tokens"):
+        seq.decode(seq.Problem(np.zeros((0, 2)), labels=("a", "b"), constraints=[seq.at_least_one("a")]))
+
+
+def test_decode_many_keeps_order():
+    rng = np.random.default_rng(0)
+    many = [seq.Problem(rng.normal(size=(6, 3)), labels=LABELS["plain"], constraints=[seq.no_duplicate("A")]) for _ in range(8)]
+    assert [s.score for s in seq.decode_many(many, threads=2)] == [seq.decode(p).score for p in many]
