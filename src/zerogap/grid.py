@@ -18,6 +18,7 @@ from zerogap.errors import ScoreError, ScoreShapeError, ScoreTypeError
 Scores = NDArray[np.float64]
 
 MANTISSA_BITS = 53
+LARGEST_TOTAL = 2.0**1008  # beyond this, bounds and their limits would overflow
 HEADROOM_BITS = 10  # multipliers may grow to 2^10 times what the scores themselves can sum to
 
 
@@ -75,15 +76,15 @@ def choose_resolution(largest: float, terms: int, asked: float | None = None) ->
     """
     with np.errstate(over="ignore"):
         total = largest * max(terms, 1)
-    if not math.isfinite(total * 2.0**HEADROOM_BITS):
+    if not total <= LARGEST_TOTAL:
         raise ScoreError(f"scores of magnitude {largest:g} in sums of {terms} terms overflow float64: scale them down.")
     exponent = math.frexp(total)[1] if total > 0 else 0  # total < 2^exponent
     finest = math.ldexp(1.0, max(exponent + HEADROOM_BITS - MANTISSA_BITS, -1000))
     if asked is None:
         return finest
-    if not (math.isfinite(asked) and asked > 0 and math.frexp(asked)[0] == 0.5):
+    if not isinstance(asked, int | float) or not (0.0 < asked <= 2.0**960 and math.frexp(asked)[0] == 0.5):
         raise ScoreError(f"resolution is {asked!r}: expected a positive power of two.")
-    if asked < finest:
+    if asked < finest / 2:  # scores that were rounded up to a power of two before may ask for one bit more
         raise ScoreError(f"resolution is {asked!r}: sums of {terms} scores up to {largest:g} are exact only from {finest!r} on.")
     return asked
 

@@ -9,6 +9,7 @@ import numpy as np
 from zerogap.errors import ZerogapError
 from zerogap.grid import Scores
 
+LARGEST_COST = 1e12
 Row = tuple[Sequence[int], Sequence[float], float, float]  # columns, coefficients, lower and upper limit
 
 
@@ -24,6 +25,9 @@ def maximise(objective: Scores, upper: Scores, rows: Sequence[Row], *, integer: 
         solver.setOptionValue("time_limit", float(time_limit))
     program = highspy.HighsLp()
     program.num_col_, program.num_row_ = len(objective), len(rows)
+    scale = float(np.abs(objective).max(initial=0.0))
+    if scale > LARGEST_COST:  # HiGHS takes 1e20 for infinity
+        objective = objective / scale
     program.col_cost_, program.col_lower_, program.col_upper_ = objective, np.zeros(len(objective)), upper
     program.row_lower_ = np.array([row[2] for row in rows])
     program.row_upper_ = np.array([row[3] for row in rows])
@@ -41,6 +45,6 @@ def maximise(objective: Scores, upper: Scores, rows: Sequence[Row], *, integer: 
         return None
     if status not in (highspy.HighsModelStatus.kOptimal, highspy.HighsModelStatus.kTimeLimit):
         raise ZerogapError(f"HiGHS stopped with {solver.modelStatusToString(status)}: expected an optimal solution.")
-    if not solver.getInfo().primal_solution_status:
+    if solver.getInfo().primal_solution_status != int(highspy.SolutionStatus.kSolutionStatusFeasible):
         return None
     return np.array(solver.getSolution().col_value)

@@ -44,7 +44,7 @@ def decode(
     Methods: `auto`, `dual-decomposition` (algorithm 6; may leave a gap), `intersection` (exact and slow), `ilp`.
     """
     check_problem(problem, JointProblem)
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise UnknownMethod("method", method, METHODS)
     return METHODS[method](problem, time_limit=time_limit, max_iterations=max_iterations, max_nodes=max_nodes, step=step, scale=scale)
 

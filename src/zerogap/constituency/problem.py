@@ -58,6 +58,8 @@ class JointProblem:
                 raise InputError(f"tags[{i}] is {tag!r}: expected distinct symbols of the grammar.")
         table = as_scores(grammar.lexical_scores(words) if words is not None else lexical, "lexical", shape=(None, len(known)))
         n, n_tags = len(table), len(tags)
+        if n == 0:
+            raise InputError("the sentence has no words: expected at least one.")
         others = np.setdiff1d(np.arange(len(known)), [known[tag] for tag in tags])
         stray = np.argwhere(table[:, others] > -np.inf)
         if stray.size:
@@ -129,7 +131,8 @@ class JointProblem:
         while waiting:
             node = waiting.pop()
             leaf = is_leaf(node)
-            if not (leaf or (isinstance(node, tuple) and len(node) in (2, 3) and all(isinstance(c, tuple) for c in node[1:]))):
+            inner = isinstance(node, tuple) and len(node) in (2, 3) and all(isinstance(child, tuple) for child in node[1:])
+            if not (leaf or inner) or not isinstance(node[0], str):
                 raise InvalidStructure(f"{node!r} is not a tree: expected (symbol, position), (symbol, child) or (symbol, left, right).")
             if node[0] not in (self.tags if leaf else self.grammar.symbols):
                 raise InvalidStructure(f"{node[0]!r} is not a {'tag' if leaf else 'symbol'} of the problem.")

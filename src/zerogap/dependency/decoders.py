@@ -33,7 +33,7 @@ def decode(problem: Problem, *, method: str = "auto", time_limit: float | None =
     (2, 0)
     """
     check_problem(problem, Problem)
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise UnknownMethod("method", method, METHODS)
     begin = time.perf_counter()
     heads, bound, certificate = METHODS[method](problem)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.errors import InvalidStructure, ScoreShapeError
+from zerogap.errors import InputError, InvalidStructure, ScoreShapeError
 from zerogap.grid import Scores, as_scores, choose_resolution, largest_magnitude, round_to_grid
 
 
@@ -33,6 +33,9 @@ class Problem:
     resolution: float
 
     def __init__(self, arcs: object, *, projective: bool = False, single_root: bool = True, resolution: float | None = None) -> None:
+        for name, flag in (("projective", projective), ("single_root", single_root)):
+            if not isinstance(flag, bool | np.bool_):
+                raise InputError(f"{name} is {flag!r}: expected True or False.")
         given = as_scores(arcs, "arcs", shape=(None, None))
         if given.shape[0] != given.shape[1] or given.size == 0:
             raise ScoreShapeError(f"arcs has shape {given.shape}: expected (n + 1, n + 1), a row and a column for the root first.")
@@ -68,7 +71,7 @@ class Problem:
 
 def as_heads(heads: Sequence[int], n_words: int) -> NDArray[np.int64]:
     """One head in 0 .. n_words for every word, or InvalidStructure."""
-    if not isinstance(heads, Sequence | np.ndarray) or isinstance(heads, str):
+    if not isinstance(heads, tuple | list | np.ndarray):
         raise InvalidStructure(f"the structure is {heads!r}: expected a sequence of heads.")
     if len(heads) != n_words:
         raise InvalidStructure(f"{len(heads)} heads were given: expected {n_words}, one per word.")

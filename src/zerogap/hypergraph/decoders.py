@@ -7,6 +7,7 @@ vertex, so the two together lose nothing.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -15,12 +16,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.errors import Infeasible, InputError, UnknownMethod, check_problem
+from zerogap.errors import Infeasible, InputError, InvalidStructure, UnknownMethod, check_problem
 from zerogap.grid import Scores
 from zerogap.hypergraph.problem import Problem
 from zerogap.oracles.hypergraph import inside_chart, path_of
 from zerogap.oracles.kbest import k_best_of_chart
-from zerogap.proof.certificate import DynamicProgram
+from zerogap.proof.certificate import DynamicProgram, Unsatisfiable
 from zerogap.proof.solution import Solution, Trace
 from zerogap.relax.branching import Fixed
 from zerogap.relax.closing import Relax, close_gap
@@ -28,6 +29,8 @@ from zerogap.relax.lagrangian import Answer, Candidate, Oracle, Parts, Relaxed, 
 from zerogap.relax.many import decode_each
 
 Edges = tuple[int, ...]
+ROWS_TO_SETTLE = 4  # broken rows of a node that are tested for being beyond reach
+FILTER_NODES = 2000  # nodes per constraint when a conflict is reduced
 REPAIR_EVERY, REPAIR_WIDTH = 10, 20  # look for candidates among the 20 best paths in every tenth iteration
 
 
@@ -48,7 +51,7 @@ def decode(
     hold together.
     """
     check_problem(problem, Problem)
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise UnknownMethod("method", method, METHODS)
     if len(problem.constraints) == 0 and method != "ilp":
         return best_unconstrained(problem)
@@ -144,11 +147,11 @@ def decode_auto(
     incumbent: Candidate | None = None,
 ) -> Solution[Edges]:  # fmt: skip
     closed = close_gap(
-        relaxation(problem, step=step, scale=scale), partial(choose_split, problem),
+        relaxation(problem, step=step, scale=scale), partial(choose_split, problem), settle=partial(find_unsatisfiable, problem),
         incumbent=incumbent, max_iterations=max_iterations, max_nodes=max_nodes, time_limit=time_limit,
     )  # fmt: skip
     if closed.is_infeasible:
-        raise infeasible(problem)
+        raise infeasible(problem, time_limit)
     return closed.solution()
 
 
@@ -160,8 +163,15 @@ def decode_ilp(problem: Problem, **options: Any) -> Solution[Edges]:
     """HiGHS proposes a path. Its own bound has a tolerance, so ours is proved by the search with that path to beat."""
     from zerogap.baselines.hypergraph_ilp import solve_ilp
 
-    edges = solve_ilp(problem, time_limit=options["time_limit"])
-    incumbent = None if edges is None else Candidate(edges, problem.score(edges))
+    begin, limit = time.perf_counter(), options["time_limit"]
+    edges = solve_ilp(problem, time_limit=limit)
+    incumbent = None
+    if edges is not None:
+        with contextlib.suppress(InvalidStructure):  # HiGHS has tolerances; its proposal is checked as any other
+            problem.check(edges)
+            incumbent = Candidate(edges, problem.score(edges))
+    if limit is not None:
+        options["time_limit"] = max(limit - (time.perf_counter() - begin), 0.0)
     return decode_auto(problem, **options, incumbent=incumbent)
 
 
@@ -176,6 +186,20 @@ def choose_split(problem: Problem, fixed: Fixed, state: State) -> int | None:
     return int(used[np.argmax(blame[used])]) if used.size else None
 
 
+def find_unsatisfiable(problem: Problem, fixed: Fixed, state: State) -> Unsatisfiable | None:
+    """A broken row that nothing in the node can satisfy: one dynamic program over its coefficients tells."""
+    rows = problem.constraints
+    allowed = restrict(problem, fixed) > -np.inf
+    for r in np.flatnonzero(rows.violated(state.excess))[:ROWS_TO_SETTLE].tolist():
+        weights = rows.select([r]).transposed_times(np.ones(1))
+        sign = 1.0 if state.excess[r] > 0.0 else -1.0  # too much: is the least too much as well? too little: is the most?
+        inside, _ = inside_chart(problem.hypergraph, np.where(allowed, -sign * weights, -np.inf), np.zeros(problem.hypergraph.n_vertices))
+        extreme = -sign * float(inside[problem.hypergraph.root])
+        if sign * extreme > sign * rows.limits[r]:
+            return Unsatisfiable(r)
+    return None
+
+
 def has_rivals(problem: Problem, scores: Scores, edges: Parts) -> NDArray[np.bool_]:
     """Which hyperedges share their head with another that is still allowed."""
     allowed = np.concatenate([[0], np.cumsum(scores > -np.inf)])
@@ -184,8 +208,12 @@ def has_rivals(problem: Problem, scores: Scores, edges: Parts) -> NDArray[np.boo
     return np.asarray(count > 1)
 
 
-def infeasible(problem: Problem) -> Infeasible:
-    """Names an irreducible set of constraints: without any one of them the rest can hold (a deletion filter)."""
+def infeasible(problem: Problem, time_limit: float | None) -> Infeasible:
+    """Names constraints that cannot hold together; none of them can be left out (a deletion filter).
+
+    Where a test of that takes more than FILTER_NODES nodes or the time is over, the constraint in question stays in.
+    """
+    begin = time.perf_counter()
     graph, rows = problem.hypergraph, problem.constraints
     zeros = np.where(problem.scores > -np.inf, 0.0, -np.inf)
     if oracle(problem).best(zeros) is None:
@@ -193,8 +221,12 @@ def infeasible(problem: Problem) -> Infeasible:
     kept = list(range(len(rows)))
     for r in range(len(rows)):
         without = [other for other in kept if other != r]
+        if time_limit is not None and time.perf_counter() - begin > time_limit:
+            break
         trial = Problem(graph, zeros, rows.select(without))
-        if without and close_gap(relaxation(trial), partial(choose_split, trial), first=True).is_infeasible:
+        settle = partial(find_unsatisfiable, trial)
+        options: dict[str, Any] = {"settle": settle, "first": True, "max_nodes": FILTER_NODES, "time_limit": time_limit}
+        if without and close_gap(relaxation(trial), partial(choose_split, trial), **options).is_infeasible:
             kept = without
     names = tuple(rows.names[r] for r in kept)
     return Infeasible(f"no hyperpath satisfies these constraints together: {', '.join(names)}.", names)

@@ -56,6 +56,14 @@ class Intersection:
 
 
 @dataclass(frozen=True, slots=True)
+class Unsatisfiable:
+    """Nothing that is left can satisfy one constraint: the least (or most) that its row can sum to is beyond its limit."""
+
+    kind: ClassVar[str] = "unsatisfiable"
+    row: int
+
+
+@dataclass(frozen=True, slots=True)
 class Leaf:
     """One part of a split search space: what is fixed in it (part, in or out), and the evidence for its bound."""
 
@@ -71,7 +79,7 @@ class Leaves:
     leaves: tuple[Leaf, ...]
 
 
-Certificate = DynamicProgram | Multipliers | CutDuals | Intersection | Leaves
+Certificate = DynamicProgram | Multipliers | CutDuals | Intersection | Unsatisfiable | Leaves
 
 
 def certificate_to_json(certificate: Certificate) -> dict[str, Any]:
@@ -84,6 +92,8 @@ def certificate_to_json(certificate: Certificate) -> dict[str, Any]:
             body = {"sets": [list(s) for s in sets], "values": [number_to_json(v) for v in values]}
         case Intersection(constraints, prices):
             body = {"constraints": list(constraints), "prices": [[c, number_to_json(u)] for c, u in prices]}
+        case Unsatisfiable(row):
+            body = {"row": row}
         case Leaves(leaves):
             body = {
                 "leaves": [
@@ -97,7 +107,7 @@ def certificate_to_json(certificate: Certificate) -> dict[str, Any]:
 def certificate_from_json(value: Any, where: str = "certificate") -> Certificate:
     """The certificate in a JSON value; FormatError says what is not one."""
     kind = expect(value, dict, where).get("kind")
-    if kind not in FROM_JSON:
+    if not isinstance(kind, str) or kind not in FROM_JSON:
         raise FormatError(f"{where}.kind is {kind!r}: expected one of {', '.join(FROM_JSON)}.")
     return FROM_JSON[kind](value, where)
 
@@ -144,6 +154,7 @@ FROM_JSON: dict[str, Callable[[dict[str, Any], str], Certificate]] = {
     Multipliers.kind: multipliers_from_json,
     CutDuals.kind: cut_duals_from_json,
     Intersection.kind: intersection_from_json,
+    Unsatisfiable.kind: lambda value, where: Unsatisfiable(expect(field(value, "row", where), int, f"{where}.row")),
     Leaves.kind: leaves_from_json,
 }
 
@@ -170,15 +181,21 @@ def shorten(value: Any) -> str:
 
 def number_to_json(value: float) -> float | str:
     """JSON has no infinities; they are written as the strings "inf" and "-inf"."""
+    if math.isnan(value):
+        raise FormatError("nan cannot be written: expected a number.")
     return value if math.isfinite(value) else ("inf" if value > 0 else "-inf")
 
 
 def number_from_json(value: Any, where: str) -> float:
-    if value in ("inf", "-inf"):
+    if isinstance(value, str) and value in ("inf", "-inf"):
         return float(value)
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    try:
+        number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
+    except OverflowError:  # an integer beyond float64
+        number = math.nan
+    if not math.isfinite(number):
         raise FormatError(f'{where} is {shorten(value)}: expected a number, "inf" or "-inf".')
-    return float(value)
+    return number
 
 
 def numbers_from_json(value: Any, where: str) -> tuple[float, ...]:

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from zerogap.errors import VerificationError
 from zerogap.grid import Scores, floor_to_unit
 from zerogap.hypergraph.problem import Problem
-from zerogap.proof.certificate import Certificate, DynamicProgram, Leaves, Multipliers
+from zerogap.proof.certificate import Certificate, DynamicProgram, Leaves, Multipliers, Unsatisfiable
 from zerogap.proof.leaves import check_cover
 from zerogap.proof.multipliers import checked_multipliers
 from zerogap.structures.hypergraph import Hypergraph
@@ -28,6 +28,8 @@ def bound_of(problem: Problem, scores: Scores, certificate: Certificate) -> floa
             reduced = scores - problem.constraints.transposed_times(multipliers)
             dual = best_score(problem.hypergraph, reduced) + float(multipliers @ problem.constraints.limits)
             return floor_to_unit(dual, problem.unit)
+        case Unsatisfiable(row):
+            return -np.inf if cannot_hold(problem, scores, row) else best_score(problem.hypergraph, scores)
         case Leaves(leaves):
             check_cover(leaves, problem.hypergraph.n_edges)
             heads = problem.hypergraph.heads
@@ -45,6 +47,17 @@ def restricted(scores: Scores, fixed: tuple[tuple[int, bool], ...], heads: NDArr
         if inside:
             left[edge] = kept
     return left
+
+
+def cannot_hold(problem: Problem, scores: Scores, row: int) -> bool:
+    """Whether no hyperpath of what is left sums to what the row asks for: integers, so exact."""
+    rows = problem.constraints
+    if type(row) is not int or not 0 <= row < len(rows):
+        raise VerificationError(f"the certificate names constraint {row!r}: expected 0 to {len(rows) - 1}.")
+    weights = rows.select([row]).transposed_times(np.ones(1))
+    least = -best_score(problem.hypergraph, np.where(scores > -np.inf, -weights, -np.inf))
+    most = best_score(problem.hypergraph, np.where(scores > -np.inf, weights, -np.inf))
+    return bool(least > rows.limits[row] or (rows.is_equation[row] and most < rows.limits[row]))
 
 
 def best_score(graph: Hypergraph, scores: Scores) -> float:

@@ -14,6 +14,9 @@ from zerogap.proof.certificate import Leaf
 
 def check_cover(leaves: Sequence[Leaf], n_parts: int) -> None:
     """Raises VerificationError unless the leaves cover the whole space."""
+    for leaf in leaves:
+        if not isinstance(leaf, Leaf) or any(type(part) is not int or type(inside) is not bool for part, inside in leaf.fixed):
+            raise VerificationError(f"{leaf!r} is not a leaf: expected decisions (integer, True or False) and a certificate.")
     waiting: list[tuple[list[Leaf], int]] = [(list(leaves), 0)]
     while waiting:
         group, depth = waiting.pop()

@@ -15,6 +15,7 @@ from zerogap.constituency.problem import JointProblem
 from zerogap.dependency.problem import Problem as DependencyProblem
 from zerogap.errors import InputError, InvalidStructure, VerificationError
 from zerogap.hypergraph.problem import Problem as HypergraphProblem
+from zerogap.proof.certificate import Certificate
 from zerogap.proof.constituency import joint_bound
 from zerogap.proof.dependency import dependency_bound
 from zerogap.proof.hypergraph import hypergraph_bound
@@ -53,8 +54,12 @@ def verify(problem: Any, solution: Solution[Any]) -> Verified:
         raise InputError(f"problem is a {type(problem).__name__}: expected one of {known}.")
     if not isinstance(solution, Solution):
         raise InputError(f"solution is a {type(solution).__name__}: expected a Solution.")
-    if math.isnan(solution.score) or math.isnan(solution.bound):
-        raise VerificationError("score or bound is nan.")
+    for name in ("score", "bound"):
+        value = getattr(solution, name)
+        if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
+            raise VerificationError(f"the {name} is {value!r}: expected a number.")
+    if not isinstance(solution.certificate, Certificate):
+        raise VerificationError(f"the certificate is {solution.certificate!r}: expected one of the kinds that zerogap knows.")
     checked = []
     if solution.structure is None:
         score = -math.inf
@@ -64,17 +69,16 @@ def verify(problem: Any, solution: Solution[Any]) -> Verified:
             problem.check(solution.structure)
         except InvalidStructure as error:
             raise VerificationError(f"the structure is not valid: {error}") from error
-        checked.append("the structure is valid")
         score = problem.score(solution.structure)
-    if score != solution.score:
+        checked += ["the structure is valid", f"it scores {score!r}"]
+    if not score == solution.score:
         raise VerificationError(f"the score is {score!r}, not {solution.score!r} as claimed.")
-    checked.append(f"it scores {score!r}")
     bound = CHECKERS[type(problem)](problem, solution.certificate, solution.bound)
-    if bound > solution.bound:
+    if not bound <= solution.bound:  # written so that nan fails
         raise VerificationError(f"the certificate proves the bound {bound!r}, not {solution.bound!r} as claimed.")
-    if bound < score:
+    if not bound >= score:
         raise VerificationError(f"the bound {bound!r} of the certificate is below the score {score!r} of a valid structure: a defect.")
     checked.append(f"no structure scores more than {solution.bound!r} (certificate: {solution.certificate.kind})")
-    if score == solution.bound:
+    if score == solution.bound > -math.inf:
         checked.append("so it is optimal")
     return Verified(score, bound, tuple(checked))

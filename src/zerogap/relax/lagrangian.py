@@ -134,7 +134,7 @@ def minimise_dual(
     """
     rule = step_rule(step)
     check_scale(scale)
-    if max_iterations < 1:
+    if not isinstance(max_iterations, int) or max_iterations < 1:
         raise InputError(f"max_iterations is {max_iterations}: expected at least 1.")
     offsets = np.concatenate([[0], np.cumsum([len(oracle.scores) for oracle in oracles])])
     if constraints.n_parts != offsets[-1]:
@@ -143,7 +143,7 @@ def minimise_dual(
     owners = np.repeat(np.arange(len(oracles)), np.diff(offsets))
     unit = resolution if unit is None else unit
     current = start_multipliers(constraints, multipliers)
-    limit = largest_multiplier(constraints, scores, resolution, terms)
+    limit = largest_multipliers(constraints, scores, resolution, terms)
     length = default_scale(scores, step) if scale is None else scale
 
     begin = time.perf_counter()
@@ -204,7 +204,7 @@ def minimise_dual(
             wider = tighten(state)
             if wider is not None:
                 constraints, current = extend(constraints, current, wider)
-                limit = largest_multiplier(constraints, scores, resolution, terms)
+                limit = largest_multipliers(constraints, scores, resolution, terms)
                 excess = constraints.excess(parts)
         increases += bound > previous
         failures += bound >= previous
@@ -239,9 +239,9 @@ def start_multipliers(constraints: LinearConstraints, given: Scores | None) -> S
     return np.where(constraints.is_equation, given, np.maximum(given, 0.0))
 
 
-def take_step(current: Scores, direction: Scores, size: float, resolution: float, limit: float, constraints: LinearConstraints) -> Scores:
+def take_step(current: Scores, direction: Scores, size: float, resolution: float, limit: Scores, constraints: LinearConstraints) -> Scores:
     """u + size (Ay - b) on the grid, projected to the right sign and to magnitudes at which sums stay exact."""
-    on_grid = np.ceil(min(size, 2 * limit) / resolution) * resolution
+    on_grid = np.ceil(min(size, 2 * float(limit.max(initial=0.0))) / resolution) * resolution
     moved = np.clip(current + on_grid * direction, -limit, limit)
     return np.where(constraints.is_equation, moved, np.maximum(moved, 0.0)) + 0.0
 
@@ -250,25 +250,27 @@ def touched_parts(constraints: LinearConstraints, rows: NDArray[np.bool_]) -> ND
     return constraints.columns[np.repeat(rows, np.diff(constraints.row_start))]
 
 
-def largest_multiplier(constraints: LinearConstraints, scores: Scores, resolution: float, terms: int) -> float:
-    """No sum of `terms` reduced scores and of the priced limits may pass 2^53 resolutions."""
-    if len(constraints) == 0:
-        return 0.0
-    per_part = float(constraints_column_sums(constraints).max(initial=0.0))
-    room = math.ldexp(resolution, MANTISSA_BITS - 1) - terms * largest_magnitude(scores)
-    return max(math.floor(room / (terms * per_part + float(np.abs(constraints.limits).sum()) + 1.0) / resolution), 1) * resolution
+def largest_multipliers(constraints: LinearConstraints, scores: Scores, resolution: float, terms: int) -> Scores:
+    """Per row: no sum of `terms` reduced scores and of the priced limits may pass 2^53 resolutions.
 
-
-def constraints_column_sums(constraints: LinearConstraints) -> Scores:
-    return np.bincount(constraints.columns, weights=np.abs(constraints.coefficients), minlength=1).astype(np.float64)
+    Every part shares its room equally among the rows that it is in, and the limits theirs among the rows that have one.
+    """
+    sizes = np.diff(constraints.row_start)
+    shared = np.bincount(constraints.columns, minlength=constraints.n_parts)[constraints.columns] * np.abs(constraints.coefficients)
+    heaviest = np.zeros(len(constraints))
+    np.maximum.at(heaviest, np.repeat(np.arange(len(constraints)), sizes), shared)
+    limits = np.abs(constraints.limits) * max(int(np.count_nonzero(constraints.limits)), 1)
+    room = (math.ldexp(resolution, MANTISSA_BITS - 1) - terms * largest_magnitude(scores)) / 2.0
+    return np.maximum(np.floor(room / (np.maximum(terms * heaviest, limits) + 1.0) / resolution), 1.0) * resolution
 
 
 def default_scale(scores: Scores, step: str) -> float:
     """1 for Polyak's rule, which scales itself; else a typical difference between scores."""
     finite = scores[np.isfinite(scores)]
-    if step == "polyak" or finite.size == 0:
+    largest = largest_magnitude(finite)
+    if step == "polyak" or largest == 0.0:
         return 1.0
-    return float(finite.std()) or 1.0
+    return float((finite / largest).std() * largest) or 1.0  # divided first, so that squares do not overflow
 
 
 def extend(constraints: LinearConstraints, multipliers: Scores, extra: LinearConstraints) -> tuple[LinearConstraints, Scores]:

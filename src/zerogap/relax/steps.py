@@ -65,11 +65,11 @@ STEP_RULES: dict[str, StepRule] = {
 
 
 def step_rule(name: str) -> StepRule:
-    if name not in STEP_RULES:
+    if not isinstance(name, str) or name not in STEP_RULES:
         raise UnknownMethod("step rule", name, STEP_RULES)
     return STEP_RULES[name]
 
 
 def check_scale(scale: float | None) -> None:
-    if scale is not None and not 0.0 < scale < float("inf"):
+    if scale is not None and not (isinstance(scale, int | float) and 0.0 < scale < float("inf")):
         raise InputError(f"scale is {scale!r}: expected a positive number.")

@@ -51,7 +51,7 @@ def decode(problem: Problem, *, method: str = "auto", time_limit: float | None =
     irreducible set of hard constraints that cannot hold together.
     """
     check_problem(problem, Problem)
-    if method not in METHODS:
+    if not isinstance(method, str) or method not in METHODS:
         raise UnknownMethod("method", method, METHODS)
     if problem.n_tokens == 0:
         return decode_nothing(problem)

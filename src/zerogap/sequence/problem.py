@@ -81,7 +81,7 @@ class Problem:
 
     def indices(self, labelling: Sequence[Label]) -> list[int]:
         """The labelling as label indices; InvalidStructure if it is not one."""
-        if not isinstance(labelling, Sequence | np.ndarray) or isinstance(labelling, str) or len(labelling) != self.n_tokens:
+        if not isinstance(labelling, tuple | list | np.ndarray) or len(labelling) != self.n_tokens:
             raise InvalidStructure(f"the labelling is {labelling!r}: expected {self.n_tokens} labels.")
         number = {label: i for i, label in enumerate(self.labels)}
         for t, label in enumerate(labelling):

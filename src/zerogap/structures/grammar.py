@@ -38,6 +38,12 @@ class Grammar:
                 raise GrammarError(f"{name} names symbols {table.min()} to {table.max()}: expected 0 to {len(self.symbols) - 1}.")
             if (np.diff(table[:, 0]) < 0).any():
                 raise GrammarError(f"{name} is not sorted by parent.")
+            if len(np.unique(table, axis=0)) < len(table):
+                raise GrammarError(f"{name} has a rule twice: expected one score per rule.")
+            as_scores(scores, f"{name}_scores")
+            table.flags.writeable = scores.flags.writeable = False
+        if not 0 <= self.root < len(self.symbols):
+            raise GrammarError(f"root is {self.root}: expected 0 to {len(self.symbols) - 1}.")
         if (self.unary[:, 1] >= self.unary[:, 0]).any():
             raise GrammarError("the child of a unary rule does not come before its parent.")
 
@@ -65,7 +71,10 @@ def grammar(rules: Iterable[tuple[str, Sequence[str], float]], *, root: str) -> 
     >>> grammar([("S", ["N", "V"], 1.0), ("N", ["dogs"], 2.0), ("V", ["bark"], 0.0)], root="S")
     Grammar(3 symbols, 1 binary, 0 unary rules, 2 words, root 'S')
     """
-    given = [(parent, tuple(right), score) for parent, right, score in rules]
+    try:
+        given = [(parent, tuple(right), score) for parent, right, score in rules]
+    except (TypeError, ValueError):
+        raise GrammarError("rules are not triples (parent, right-hand side, score).") from None
     parents = {parent for parent, _, _ in given}
     if root not in parents:
         raise GrammarError(f"root is {root!r}: no rule has it as its parent.")
@@ -75,6 +84,9 @@ def grammar(rules: Iterable[tuple[str, Sequence[str], float]], *, root: str) -> 
     lexicon: dict[str, dict[str, float]] = {}
     names = dict.fromkeys(parent for parent, _, _ in given)
     for i, (parent, right, _) in enumerate(given):
+        for symbol in (parent, *right):
+            if not isinstance(symbol, str) or "⟨" in symbol or "⟩" in symbol:
+                raise GrammarError(f"rule {i} has the symbol {symbol!r}: expected a string without ⟨ and ⟩.")
         score = float(scores[i])
         if len(right) == 0:
             raise GrammarError(f"rule {i} ({parent} ->) is empty: expected symbols or one word on the right.")
@@ -87,14 +99,13 @@ def grammar(rules: Iterable[tuple[str, Sequence[str], float]], *, root: str) -> 
             for symbol in right:
                 if symbol not in parents:
                     raise GrammarError(f"rule {i} ({parent} -> {' '.join(right)}) has {symbol!r} on the right, which no rule rewrites.")
-            while len(right) > 2:  # A -> B C D becomes A -> B <C D> and <C D> -> C D
-                rest = f"<{' '.join(right[1:])}>"
+            while len(right) > 2:  # A -> B C D becomes A -> B ⟨C⟩⟨D⟩ and ⟨C⟩⟨D⟩ -> C D
+                rest = "".join(f"⟨{symbol}⟩" for symbol in right[1:])
                 names[rest] = None
                 add(binary, (parent, right[0], rest), score, i)
                 parent, right, score = rest, right[1:], 0.0
             table, key = binary, (parent, right[0], right[1])
-        if not (parent.startswith("<") and key in table and score == 0.0):  # chains share their ends
-            add(table, key, score, i)
+        add(table, key, score, i)
     return from_tables(tuple(names), binary, unary, lexicon, root)
 
 
@@ -122,7 +133,7 @@ def from_tables(
 
 
 def add(table: dict[Any, float], key: Any, score: float, rule: int) -> None:
-    if key in table and not (isinstance(key, tuple) and str(key[0]).startswith("<")):
+    if key in table and not (isinstance(key, tuple) and key[0].startswith("⟨")):  # chains share their ends
         raise GrammarError(f"rule {rule} ({key}) is given twice: expected one score per rule.")
     table[key] = score
 

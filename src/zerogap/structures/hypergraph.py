@@ -71,7 +71,7 @@ class Hypergraph:
 
     def check_path(self, edges: Sequence[int]) -> None:
         """Raises InvalidStructure unless `edges` are the hyperedges of one hyperpath, in any order."""
-        if not isinstance(edges, Sequence | np.ndarray) or isinstance(edges, str):
+        if not isinstance(edges, tuple | list | np.ndarray):
             raise InvalidStructure(f"structure is {edges!r}: expected a sequence of hyperedges.")
         heads = self.heads
         chosen: dict[int, int] = {}

@@ -34,6 +34,11 @@ class LinearConstraints:
     is_equation: NDArray[np.bool_]  # (rows,)
     names: tuple[str, ...]
 
+    def __post_init__(self) -> None:
+        check_rows(self)
+        for array in (self.row_start, self.columns, self.coefficients, self.limits, self.is_equation):
+            array.flags.writeable = False
+
     def __len__(self) -> int:
         return len(self.limits)
 
@@ -80,18 +85,22 @@ def constraint_rows(
     LinearConstraints(2 rows over 4 parts)
     """
     columns, coefficients, starts, limits, equations = [], [], [0], [], []
-    for r, (parts, sense, limit) in enumerate(rows):
-        if sense not in SENSES:
+    for r, row in enumerate(rows):
+        try:
+            parts, sense, limit = row
+            pairs = list(parts.items()) if isinstance(parts, Mapping) else [(part, 1.0) for part in parts]
+        except (TypeError, ValueError):
+            raise ConstraintError(f"row {r} is {row!r}: expected (parts, sense, limit).") from None
+        if not isinstance(sense, str) or sense not in SENSES:
             raise ConstraintError(f"row {r} has the sense {sense!r}: expected one of {', '.join(SENSES)}.")
         sign = -1.0 if sense == ">=" else 1.0
-        pairs = list(parts.items()) if isinstance(parts, Mapping) else [(part, 1.0) for part in parts]
         if not isinstance(parts, Mapping) and len({part for part, _ in pairs}) < len(pairs):
             raise ConstraintError(f"row {r} names a part twice: expected distinct parts, or a mapping to coefficients.")
         for part, coefficient in pairs:
             columns.append(part)
-            coefficients.append(sign * coefficient)
+            coefficients.append(coefficient if sign > 0 or not isinstance(coefficient, int | float) else -coefficient)
         starts.append(len(columns))
-        limits.append(sign * limit)
+        limits.append(limit if sign > 0 or not isinstance(limit, int | float) else -limit)
         equations.append(sense == "=")
     return checked(n_parts, starts, columns, coefficients, limits, equations, names)
 
@@ -124,7 +133,10 @@ def constraint_matrix(
 
 def agreement(n_parts: int, pairs: ArrayLike, *, names: Sequence[str] | None = None) -> LinearConstraints:
     """Equations that make pairs of parts agree: y(p) = y(q) for every (p, q)."""
-    table = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    table = np.asarray(pairs)
+    if table.size % 2 or (table.size and table.dtype.kind not in "iu"):
+        raise ConstraintError(f"pairs has shape {table.shape} and dtype {table.dtype}: expected rows of two part numbers.")
+    table = table.astype(np.int64).reshape(-1, 2)
     n = len(table)
     signs = np.tile([1.0, -1.0], n)
     return checked(n_parts, 2 * np.arange(n + 1), table.reshape(-1), signs, np.zeros(n), np.ones(n, dtype=np.bool_), names)
@@ -133,14 +145,32 @@ def agreement(n_parts: int, pairs: ArrayLike, *, names: Sequence[str] | None = N
 def checked(
     n_parts: int, row_start: Any, columns: Any, coefficients: Any, limits: Any, is_equation: Any, names: Sequence[str] | None
 ) -> LinearConstraints:
-    columns = np.array(columns, dtype=np.int64)
-    coefficients, limits = np.array(coefficients, dtype=np.float64), np.array(limits, dtype=np.float64)
-    row_start = np.array(row_start, dtype=np.int64)
-    bad = np.flatnonzero((columns < 0) | (columns >= n_parts))
+    try:
+        numbers = np.array(columns).reshape(-1)
+        values, bounds = np.array(coefficients, dtype=np.float64), np.array(limits, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ConstraintError("rows hold something else than part numbers, coefficients and limits that are numbers.") from None
+    if numbers.size and numbers.dtype.kind not in "iu":
+        raise ConstraintError(f"parts have the type {numbers.dtype}: expected integers.")
+    given = tuple(f"row {r}" for r in range(len(bounds))) if names is None else tuple(names)
+    starts = np.array(row_start, dtype=np.int64)
+    return LinearConstraints(n_parts, starts, numbers.astype(np.int64), values, bounds, np.array(is_equation, dtype=np.bool_), given)
+
+
+def check_rows(rows: LinearConstraints) -> None:
+    """Part numbers that exist, and integers that keep sums exact."""
+    if isinstance(rows.n_parts, bool) or not isinstance(rows.n_parts, int | np.integer) or rows.n_parts < 0:
+        raise ConstraintError(f"n_parts is {rows.n_parts!r}: expected an integer, 0 or more.")
+    columns, row_start = rows.columns, rows.row_start
+    if len(row_start) != len(rows.limits) + 1 or row_start[0] != 0 or row_start[-1] != len(columns) or (np.diff(row_start) < 0).any():
+        raise ConstraintError("row_start does not cut the columns into as many rows as there are limits.")
+    if len(rows.coefficients) != len(columns) or len(rows.is_equation) != len(rows.limits):
+        raise ConstraintError("there are not as many coefficients as columns, or not as many senses as limits.")
+    bad = np.flatnonzero((columns < 0) | (columns >= rows.n_parts))
     if bad.size:
         row = int(np.searchsorted(row_start, bad[0], side="right")) - 1
-        raise ConstraintError(f"row {row} names part {columns[bad[0]]}: expected 0 to {n_parts - 1}.")
-    for what, values in (("coefficient", coefficients), ("limit", limits)):
+        raise ConstraintError(f"row {row} names part {columns[bad[0]]}: expected 0 to {rows.n_parts - 1}.")
+    for what, values in (("coefficient", rows.coefficients), ("limit", rows.limits)):
         odd = np.flatnonzero(~(np.isfinite(values) & (np.rint(values) == values) & (np.abs(values) <= LARGEST_COEFFICIENT)))
         if odd.size:
             row = int(odd[0]) if what == "limit" else int(np.searchsorted(row_start, odd[0], side="right")) - 1
@@ -148,10 +178,8 @@ def checked(
                 f"row {row} has the {what} {float(values[odd[0]])!r}:"
                 " expected integers up to 2^20 (multiply the row by a common denominator)."
             )
-    given = tuple(f"row {r}" for r in range(len(limits))) if names is None else tuple(names)
-    if len(given) != len(limits):
-        raise ConstraintError(f"there are {len(limits)} rows and {len(given)} names: expected as many.")
-    return LinearConstraints(n_parts, row_start, columns, coefficients, limits, np.array(is_equation, dtype=np.bool_), given)
+    if len(rows.names) != len(rows.limits):
+        raise ConstraintError(f"there are {len(rows.limits)} rows and {len(rows.names)} names: expected as many.")
 
 
 def nothing(n_parts: int) -> LinearConstraints:
