@@ -117,7 +117,7 @@ class UnknownMethod(InputError):
 
 
 class Infeasible(ZerogapError):
-    """No structure satisfies the hard constraints; `conflict` names a smallest set that cannot hold together."""
+    """No structure satisfies the hard constraints; `conflict` names some that cannot hold together, none of them needlessly."""
 
     def __init__(self, message: str, conflict: tuple[object, ...] = ()) -> None:
         self.conflict = conflict

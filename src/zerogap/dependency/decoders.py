@@ -18,6 +18,7 @@ from zerogap.oracles.arcs import infeasible
 from zerogap.oracles.eisner import eisner_kernel
 from zerogap.proof.certificate import Certificate, CutDuals, DynamicProgram
 from zerogap.proof.solution import Solution, Trace
+from zerogap.relax.closing import check_limits
 from zerogap.relax.many import decode_each
 
 Heads = tuple[int, ...]
@@ -35,6 +36,7 @@ def decode(problem: Problem, *, method: str = "auto", time_limit: float | None =
     check_problem(problem, Problem)
     if not isinstance(method, str) or method not in METHODS:
         raise UnknownMethod("method", method, METHODS)
+    check_limits(time_limit, None)
     begin = time.perf_counter()
     heads, bound, certificate = METHODS[method](problem)
     score = problem.score(heads)

@@ -24,9 +24,10 @@ from zerogap.oracles.kbest import k_best_of_chart
 from zerogap.proof.certificate import DynamicProgram, Unsatisfiable
 from zerogap.proof.solution import Solution, Trace
 from zerogap.relax.branching import Fixed
-from zerogap.relax.closing import Relax, close_gap
+from zerogap.relax.closing import Relax, check_limits, close_gap
 from zerogap.relax.lagrangian import Answer, Candidate, Oracle, Parts, Relaxed, State, minimise_dual
 from zerogap.relax.many import decode_each
+from zerogap.relax.steps import check_steps
 
 Edges = tuple[int, ...]
 ROWS_TO_SETTLE = 4  # broken rows of a node that are tested for being beyond reach
@@ -53,6 +54,8 @@ def decode(
     check_problem(problem, Problem)
     if not isinstance(method, str) or method not in METHODS:
         raise UnknownMethod("method", method, METHODS)
+    check_limits(time_limit, max_nodes)
+    check_steps(step, scale)
     if len(problem.constraints) == 0 and method != "ilp":
         return best_unconstrained(problem)
     return METHODS[method](problem, time_limit=time_limit, max_iterations=max_iterations, max_nodes=max_nodes, step=step, scale=scale)
@@ -218,6 +221,15 @@ def infeasible(problem: Problem, time_limit: float | None) -> Infeasible:
     zeros = np.where(problem.scores > -np.inf, 0.0, -np.inf)
     if oracle(problem).best(zeros) is None:
         return Infeasible("every hyperpath uses a hyperedge that is forbidden (-inf).")
+    every_path = np.zeros(graph.n_vertices)
+    for r in range(len(rows)):  # one row alone beyond reach is the smallest conflict
+        weights = rows.select([r]).transposed_times(np.ones(1))
+        least, most = (
+            -sign * float(inside_chart(graph, np.where(problem.scores > -np.inf, -sign * weights, -np.inf), every_path)[0][graph.root])
+            for sign in (1.0, -1.0)
+        )
+        if least > rows.limits[r] or (rows.is_equation[r] and most < rows.limits[r]):
+            return Infeasible(f"no hyperpath satisfies the constraint {rows.names[r]}.", (rows.names[r],))
     kept = list(range(len(rows)))
     for r in range(len(rows)):
         without = [other for other in kept if other != r]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from zerogap.errors import ConstraintError, InvalidStructure
+from zerogap.errors import ConstraintError, InputError, InvalidStructure, OverlappingTails
 from zerogap.grid import Scores, as_scores, choose_resolution, largest_magnitude, round_to_grid, unit_of
 from zerogap.structures.hypergraph import Hypergraph
 from zerogap.structures.linear import LinearConstraints, nothing
@@ -40,6 +40,9 @@ class Problem:
         *,
         resolution: float | None = None,
     ) -> None:
+        if not isinstance(hypergraph, Hypergraph) or not isinstance(constraints, LinearConstraints | None):
+            kinds = f"{type(hypergraph).__name__} and {type(constraints).__name__}"
+            raise InputError(f"hypergraph and constraints are {kinds}: expected a Hypergraph, and LinearConstraints or None.")
         given = as_scores(scores, "scores", shape=(hypergraph.n_edges,))
         rows = nothing(hypergraph.n_edges) if constraints is None else constraints
         if rows.n_parts != hypergraph.n_edges:
@@ -54,7 +57,10 @@ class Problem:
             object.__setattr__(self, name, value)
 
     def score(self, edges: Sequence[int]) -> float:
-        return float(self.scores[np.asarray(edges, dtype=np.int64)].sum())
+        chosen = np.asarray(edges)
+        if chosen.size and (chosen.dtype.kind not in "iu" or chosen.min() < 0 or chosen.max() >= len(self.scores)):
+            raise InvalidStructure(f"the structure is {edges!r}: expected hyperedges from 0 to {len(self.scores) - 1}.")
+        return float(self.scores[chosen.astype(np.int64)].sum())
 
     def check(self, edges: Sequence[int]) -> None:
         """Raises InvalidStructure unless the hyperedges are an allowed hyperpath that satisfies every constraint."""
@@ -80,5 +86,7 @@ def longest_path(graph: Hypergraph) -> int:
         first, last = starts[v], starts[v + 1]
         at = tail_starts[first : last + 1]
         below = np.add.reduceat(depth[graph.tails[at[0] : at[-1]]], at[:-1] - at[0])
-        depth[v] = 1 + below.max()
+        depth[v] = 1 + min(int(below.max()), graph.n_vertices)
+    if depth[graph.root] > graph.n_vertices:
+        raise OverlappingTails("a hyperpath uses a vertex more than once: the tails of the hypergraph overlap.")
     return int(depth[graph.root])

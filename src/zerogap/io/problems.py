@@ -45,14 +45,17 @@ def problem_to_json(problem: Problem) -> dict[str, Any]:
 def problem_from_json(value: Any, where: str = "problem") -> Problem:
     check_format(value, FORMAT, VERSION, where)
     kind = value.get("kind")
-    if kind not in READERS:
+    if not isinstance(kind, str) or kind not in READERS:
         raise FormatError(f"{where}.kind is {kind!r}: expected one of {', '.join(READERS)}.")
     read, keys = READERS[kind]
     for key in value:
         if key not in {*keys, "format", "version", "kind", "resolution"}:
             raise FormatError(f"{where}.{key} is not known for {kind!r}: expected {', '.join(sorted(keys))}.")
     resolution = None if value.get("resolution") is None else number_from_json(value["resolution"], f"{where}.resolution")
-    return read(value, where, resolution)
+    try:
+        return read(value, where, resolution)
+    except RecursionError:
+        raise FormatError(f"{where} is nested too deeply to read.") from None
 
 
 def array_to_json(array: Any) -> Any:
@@ -120,7 +123,9 @@ def read_hypergraph(value: dict[str, Any], where: str, resolution: float | None)
     edges = expect(field(value, "edges", where), list, f"{where}.edges")
     spots = [f"{where}.edges[{i}]" for i in range(len(edges))]
     for edge, spot in zip(edges, spots, strict=True):
-        expect(edge, dict, spot)
+        for key in expect(edge, dict, spot):
+            if key not in ("head", "tail", "score"):
+                raise FormatError(f"{spot}.{key} is not known: expected head, tail and score.")
     graph, order = read_graph(value, edges, spots, where)
     scores = np.array([number_from_json(edge.get("score", 0.0), f"{spot}.score") for edge, spot in zip(edges, spots, strict=True)])
     rows, names = [], []
@@ -129,7 +134,7 @@ def read_hypergraph(value: dict[str, Any], where: str, resolution: float | None)
         spot = f"{where}.constraints[{r}]"
         parts = expect(field(expect(row, dict, spot), "parts", spot), dict, f"{spot}.parts")
         for part in parts:
-            if not part.isdecimal() or int(part) not in new_number:
+            if not (part.isdecimal() and len(part) < 12 and str(int(part)) == part and int(part) in new_number):
                 raise FormatError(f"{spot}.parts has the key {part!r}: expected a hyperedge from 0 to {len(edges) - 1}.")
         coefficients = {new_number[int(p)]: number_from_json(c, f"{spot}.parts.{p}") for p, c in parts.items()}
         rows.append((coefficients, field(row, "sense", spot), number_from_json(field(row, "limit", spot), f"{spot}.limit")))
@@ -138,10 +143,14 @@ def read_hypergraph(value: dict[str, Any], where: str, resolution: float | None)
 
 
 def read_graph(value: dict[str, Any], edges: list[Any], spots: list[str], where: str) -> tuple[Hypergraph, Any]:
+    n_vertices = expect(field(value, "vertices", where), int, f"{where}.vertices")
+    mentioned = len(edges) + sum(len(expect(edge.get("tail", []), list, f"{spot}.tail")) for edge, spot in zip(edges, spots, strict=True))
+    if not 1 <= n_vertices <= mentioned + 1:
+        raise FormatError(f"{where}.vertices is {n_vertices}: the hyperedges mention at most {mentioned}.")
     graph, _, order = from_edges(
         [expect(field(edge, "head", spot), int, f"{spot}.head") for edge, spot in zip(edges, spots, strict=True)],
         [integers(field(edge, "tail", spot), f"{spot}.tail") for edge, spot in zip(edges, spots, strict=True)],
-        n_vertices=expect(field(value, "vertices", where), int, f"{where}.vertices"),
+        n_vertices=n_vertices,
         root=expect(field(value, "root", where), int, f"{where}.root"),
     )
     return graph, order
@@ -170,6 +179,7 @@ def read_joint(value: dict[str, Any], where: str, resolution: float | None) -> c
         for symbol in symbols:
             if symbol not in names:
                 raise FormatError(f"{where}.{name} has {symbol!r}: expected one of {where}.symbols.")
+    seen: set[tuple[str, ...]] = set()
     binary: dict[tuple[str, str, str], float] = {}
     unary: dict[tuple[str, str], float] = {}
     for i, rule in enumerate(expect(field(value, "rules", where), list, f"{where}.rules")):
@@ -177,8 +187,11 @@ def read_joint(value: dict[str, Any], where: str, resolution: float | None) -> c
         if len(expect(rule, list, spot)) not in (3, 4):
             raise FormatError(f"{spot} has {len(rule)} entries: expected [parent, child, score] or [parent, left, right, score].")
         for symbol in rule[:-1]:
-            if symbol not in names:
+            if not isinstance(symbol, str) or symbol not in names:
                 raise FormatError(f"{spot} has the symbol {symbol!r}: expected one of {where}.symbols.")
+        if tuple(rule[:-1]) in seen:
+            raise FormatError(f"{spot} is given twice: expected one score per rule.")
+        seen.add(tuple(rule[:-1]))
         if len(rule) == 3:
             unary[rule[0], rule[1]] = number_from_json(rule[2], spot)
         else:

@@ -1,7 +1,7 @@
 """How kernels are compiled: once, with one explicit signature, cached on disk, without the GIL.
 
-A signature says what a kernel reads (read-only arrays, which writable ones may stand for) and what it fills (the
-`*_out` types). Compilation happens when the module of the kernel is imported for the first time on a machine; later
+A signature says what a kernel reads (read-only arrays, which writable ones may stand for) and what it fills (writable
+ones). Compilation happens when the module of the kernel is imported for the first time on a machine; later
 imports read the cache. With NUMBA_DISABLE_JIT=1 kernels are plain Python.
 """
 

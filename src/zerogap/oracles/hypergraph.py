@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zerogap.errors import Infeasible, ScoreShapeError
+from zerogap.errors import Infeasible, OverlappingTails, ScoreShapeError
 from zerogap.grid import Scores, as_scores
 from zerogap.oracles.compile import boolean, float64, int32, int64, kernel, readonly, writable
 from zerogap.structures.hypergraph import Hypergraph
@@ -90,10 +90,14 @@ def follow(edge_start, tail_start, tails, back, root, edges, fringe):  # out: ed
         height -= 1
         v = stack[height]
         if edge_start[v] == edge_start[v + 1]:
+            if n_leaves == fringe.shape[0]:
+                return -1
             fringe[n_leaves] = v
             n_leaves += 1
             continue
         e = back[v]
+        if n_edges == edges.shape[0] or height + tail_start[e + 1] - tail_start[e] > stack.shape[0] or n_leaves == fringe.shape[0]:
+            return -1  # more than a tree has: a vertex is used twice
         edges[n_edges] = e
         n_edges += 1
         for p in range(tail_start[e + 1] - 1, tail_start[e] - 1, -1):  # right to left, so that the left one is next
@@ -164,14 +168,17 @@ def path_of(hypergraph: Hypergraph, back: NDArray[np.int64]) -> tuple[NDArray[np
     edges = np.empty(hypergraph.n_vertices, dtype=np.int64)
     leaves = np.empty(hypergraph.n_vertices, dtype=np.int64)
     arrays = hypergraph.edge_start, hypergraph.tail_start, hypergraph.tails
-    counts = divmod(follow(*arrays, back, hypergraph.root, edges, leaves), len(hypergraph.edge_start))
+    packed = follow(*arrays, back, hypergraph.root, edges, leaves)
+    if packed < 0:
+        raise OverlappingTails("a hyperpath uses a vertex more than once: the tails of the hypergraph overlap.")
+    counts = divmod(packed, len(hypergraph.edge_start))
     return edges[: counts[0]].copy(), leaves[: counts[1]].copy()
 
 
 def fringe(hypergraph: Hypergraph, edges: ArrayLike) -> NDArray[np.int64]:
     """The terminal vertices of a hyperpath from left to right. InvalidStructure if `edges` are not one."""
+    hypergraph.check_path(np.asarray(edges).tolist())
     chosen = np.asarray(edges, dtype=np.int64)
-    hypergraph.check_path(chosen.tolist())
     back = np.zeros(hypergraph.n_vertices, dtype=np.int64)
     back[hypergraph.heads[chosen]] = chosen
     return path_of(hypergraph, back)[1]

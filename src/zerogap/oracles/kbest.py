@@ -15,7 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from zerogap.errors import InputError
+from zerogap.errors import InputError, OverlappingTails
 from zerogap.grid import Scores
 from zerogap.oracles.compile import float64, int64, kernel, readonly, types, writable
 from zerogap.oracles.hypergraph import STARTS, TAIL_STARTS, TAILS, VALUES, Hyperpath, checked_scores, inside_chart, require_feasible
@@ -239,6 +239,8 @@ def write_path(edge_start, tail_start, tails, back, slot, found, pool, ranks, ro
         if slot[v] != NOTHING:
             candidate = found[slot[v] * k + j] * FIELDS
             e, at = pool[candidate + EDGE], pool[candidate + RANKS]
+        if n_edges == edge_start.shape[0]:
+            return edges[:0]  # more than a tree has: a vertex is used twice
         edges = grown(edges, n_edges + 1)
         edges[n_edges] = e
         n_edges += 1
@@ -268,6 +270,8 @@ def k_best_of_chart(
     longest = int(np.diff(hypergraph.tail_start).max())
     root = hypergraph.root
     slot, found, pool, ranks, score = derive(*arrays, scores, vertex_scores, inside, root, k, longest)
+    if len(write_path(*arrays, back, slot, found, pool, ranks, root, k, 0)) == 0:
+        raise OverlappingTails("a hyperpath uses a vertex more than once: the tails of the hypergraph overlap.")
     best = found[slot[root] * k : (slot[root] + 1) * k]
     return [
         Hyperpath(write_path(*arrays, back, slot, found, pool, ranks, root, k, path), float(score[candidate]))

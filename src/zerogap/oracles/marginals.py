@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from zerogap.errors import OverlappingTails
 from zerogap.grid import Scores
 from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
 from zerogap.oracles.hypergraph import STARTS, TAIL_STARTS, TAILS, VALUES, Hyperpath, checked_scores, require_feasible
@@ -65,6 +66,8 @@ def draw(edge_start, tail_start, tails, scores, vertex_scores, inside, uniform, 
         v = stack[height]
         if edge_start[v] == edge_start[v + 1]:
             continue
+        if n_edges == edges.shape[0]:
+            return -1  # more than a tree has: a vertex is used twice
         left, chosen = uniform[n_edges], -1
         for e in range(edge_start[v], edge_start[v + 1]):
             score = vertex_scores[v] + scores[e] - inside[v]
@@ -77,6 +80,8 @@ def draw(edge_start, tail_start, tails, scores, vertex_scores, inside, uniform, 
                     break
         edges[n_edges] = chosen
         n_edges += 1
+        if height + tail_start[chosen + 1] - tail_start[chosen] > stack.shape[0]:
+            return -1
         for p in range(tail_start[chosen + 1] - 1, tail_start[chosen] - 1, -1):
             stack[height] = tails[p]
             height += 1
@@ -123,6 +128,8 @@ def sample(
     paths = []
     for _ in range(n_samples):
         count = draw(*arrays, weights, above, inside, rng.random(n_inner), hypergraph.root, edges)
+        if count < 0:
+            raise OverlappingTails("a hyperpath uses a vertex more than once: the tails of the hypergraph overlap.")
         chosen = edges[:count].copy()
         paths.append(Hyperpath(chosen, path_score(hypergraph, weights, above, chosen)))
     return paths

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from zerogap.errors import FormatError
+
 if TYPE_CHECKING:
     from zerogap.proof.solution import Solution
 
@@ -26,7 +28,10 @@ class Picture:
         return self.svg
 
     def save(self, path: str | Path) -> None:
-        Path(path).write_text(self.svg, encoding="utf-8")
+        try:
+            Path(path).write_text(self.svg, encoding="utf-8")
+        except OSError as error:
+            raise FormatError(f"{path} cannot be written: {error.strerror}.") from None
 
 
 def plot_gap(solution: Solution[Any]) -> Picture:

@@ -59,8 +59,10 @@ def best_parse(grammar: Grammar, lexical: Scores) -> float:
     for length in range(1, n + 1):
         for i in range(n - length + 1):
             cell = lexical[i].copy() if length == 1 else np.full(n_symbols, -np.inf)
-            for split in range(i + 1, i + length):
-                np.maximum.at(cell, parents, grammar.binary_scores + best[i, split, lefts] + best[split, i + length, rights])
+            if length > 1 and len(parents):  # all splits at once
+                j = i + length
+                joined = best[i, i + 1 : j][:, lefts] + best[i + 1 : j, j][:, rights]
+                np.maximum.at(cell, parents, grammar.binary_scores + joined.max(axis=0))
             for (parent, child), score in zip(grammar.unary.tolist(), grammar.unary_scores.tolist(), strict=True):
                 cell[parent] = max(cell[parent], score + cell[child])  # sorted by parent, children first
             best[i, i + length] = cell
@@ -79,33 +81,52 @@ def best_tagging(nodes: Scores, transitions: Scores) -> float:
 
 
 def joint_optimum(problem: JointProblem) -> float:
-    """The score of the best joint structure: every item also remembers the tags that it enters and leaves with."""
-    n_tags, order, grammar = len(problem.tags), problem.order, problem.grammar
-    contexts = (n_tags + 1) ** (order - 1)
-    tag_of = {symbol: t for t, symbol in enumerate(problem.tag_symbols)}
+    """The score of the best joint structure: every item also remembers the tagger's contexts before and after it.
+
+    Only contexts that some allowed tag sequence reaches at a position are kept.
+    """
+    n_tags, grammar, n = len(problem.tags), problem.grammar, problem.n_words
+    contexts = (n_tags + 1) ** (problem.order - 1)
     table = problem.transitions.reshape(contexts, n_tags + 1)
-    n = problem.n_words
+    allowed = [np.flatnonzero(problem.emissions[i] > -np.inf).tolist() for i in range(n)]
+    live = [[contexts - 1]]  # contexts after i words
+    for i in range(n):
+        live.append(sorted({(c * (n_tags + 1) + t) % contexts for c in live[i] for t in allowed[i] if table[c, t] > -np.inf}))
+    place = [{c: k for k, c in enumerate(some)} for some in live]
+    rules = list(zip(grammar.binary.tolist(), grammar.binary_scores.tolist(), strict=True))
+    chains = list(zip(grammar.unary.tolist(), grammar.unary_scores.tolist(), strict=True))
     best: dict[tuple[int, int, int], Scores] = {}  # (start, end, symbol) -> (context before, context after)
     for length in range(1, n + 1):
         for i in range(n - length + 1):
             j = i + length
             cell: dict[int, Scores] = {}
-            if length == 1:
-                for symbol, t in tag_of.items():
-                    if problem.lexical[i, symbol] > -np.inf:
-                        grid = np.full((contexts, contexts), -np.inf)
-                        after = (np.arange(contexts) * (n_tags + 1) + t) % contexts if order > 1 else np.zeros(contexts, dtype=np.int64)
-                        grid[np.arange(contexts), after] = table[:, t] + problem.lexical[i, symbol] + problem.emissions[i, t]
-                        cell[symbol] = grid
-            for (parent, left, right), score in zip(grammar.binary.tolist(), grammar.binary_scores.tolist(), strict=True):
-                for split in range(i + 1, j):
+            for t in allowed[i] if length == 1 else ():
+                grid = np.full((len(live[i]), len(live[j])), -np.inf)
+                symbol = problem.tag_symbols[t]
+                for c in live[i]:
+                    if table[c, t] > -np.inf:
+                        after = place[j][(c * (n_tags + 1) + t) % contexts]
+                        grid[place[i][c], after] = table[c, t] + problem.lexical[i, symbol] + problem.emissions[i, t]
+                cell[symbol] = grid
+            for split in range(i + 1, j):
+                for (parent, left, right), score in rules:
                     if (i, split, left) in best and (split, j, right) in best:
-                        joined = (best[i, split, left][:, :, None] + best[split, j, right][None]).max(axis=1) + score
-                        cell[parent] = np.maximum(cell[parent], joined) if parent in cell else joined
-            for (parent, child), score in zip(grammar.unary.tolist(), grammar.unary_scores.tolist(), strict=True):
+                        keep(cell, parent, max_plus(best[i, split, left], best[split, j, right]) + score)
+            for (parent, child), score in chains:
                 if child in cell:
-                    lifted = cell[child] + score
-                    cell[parent] = np.maximum(cell[parent], lifted) if parent in cell else lifted
+                    keep(cell, parent, cell[child] + score)
             best.update({(i, j, symbol): grid for symbol, grid in cell.items()})
     top = best.get((0, n, grammar.root))
-    return float((top[contexts - 1] + table[:, n_tags]).max()) if top is not None else -np.inf
+    return float((top[0] + table[live[n], n_tags]).max(initial=-np.inf)) if top is not None else -np.inf
+
+
+def max_plus(left: Scores, right: Scores) -> Scores:
+    """out[a, c] = max_b (left[a, b] + right[b, c]), one b at a time: memory stays small."""
+    out = np.full((left.shape[0], right.shape[1]), -np.inf)
+    for b in range(left.shape[1]):
+        np.maximum(out, left[:, b, None] + right[b], out=out)
+    return out
+
+
+def keep(cell: dict[int, Scores], symbol: int, grid: Scores) -> None:
+    cell[symbol] = np.maximum(cell[symbol], grid) if symbol in cell else grid

@@ -42,6 +42,13 @@ def solution_to_json(solution: Solution[Any]) -> dict[str, Any]:
 def solution_from_json(value: Any, where: str = "solution") -> Solution[Any]:
     """The solution in a JSON object; FormatError says what is not one. Nothing in it is believed: see `verify`."""
     check_format(value, FORMAT, VERSION, where)
+    try:
+        return read_solution(value, where)
+    except RecursionError:
+        raise FormatError(f"{where} is nested too deeply to read.") from None
+
+
+def read_solution(value: dict[str, Any], where: str) -> Solution[Any]:
     trace = expect(field(value, "trace", where), dict, f"{where}.trace")
     columns = [numbers_from_json(field(trace, name, f"{where}.trace"), f"{where}.trace.{name}") for name in ("bounds", "scores", "seconds")]
     if len({len(column) for column in columns}) != 1:
@@ -65,13 +72,19 @@ def check_format(value: Any, name: str, version: int, where: str) -> None:
 
 def structure_to_json(structure: Any) -> Any:
     if isinstance(structure, tuple | list):
-        return [structure_to_json(part) for part in structure]
+        parts = []
+        for part in structure:  # a loop, not a comprehension: deep trees cost one level of Python's stack per level
+            parts.append(structure_to_json(part))
+        return parts
     return structure if structure is None or isinstance(structure, str | bool) else int(structure)
 
 
 def structure_from_json(value: Any, where: str) -> Any:
     if isinstance(value, list):
-        return tuple(structure_from_json(part, where) for part in value)
+        parts = []
+        for part in value:
+            parts.append(structure_from_json(part, where))
+        return tuple(parts)
     if value is None or isinstance(value, str | int):
         return value
     raise FormatError(f"{where} holds {shorten(value)}: expected lists, integers and strings.")
@@ -87,6 +100,8 @@ def read_json(path: str | Path) -> Any:
         raise FormatError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}.") from None
     except RecursionError:
         raise FormatError(f"{path} is nested too deeply to read.") from None
+    except ValueError as error:  # an integer of thousands of digits
+        raise FormatError(f"{path} holds a number that cannot be read: {error}.") from None
     except OSError as error:
         raise FormatError(f"{path} cannot be read: {error.strerror}.") from None
 
@@ -112,7 +127,10 @@ def write_json(value: dict[str, Any], path: str | Path) -> None:
 
 
 def save_solution(solution: Solution[Any], path: str | Path) -> None:
-    write_json(solution_to_json(solution), path)
+    try:
+        write_json(solution_to_json(solution), path)
+    except RecursionError:
+        raise FormatError("the structure is nested too deeply to write as JSON.") from None
 
 
 def load_solution(path: str | Path) -> Solution[Any]:

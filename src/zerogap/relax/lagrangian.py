@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from zerogap.errors import ConstraintError, InputError
 from zerogap.grid import MANTISSA_BITS, Scores, floor_to_unit, largest_magnitude
 from zerogap.proof.solution import Trace
-from zerogap.relax.steps import Progress, check_scale, step_rule
+from zerogap.relax.steps import Progress, check_steps, step_rule
 from zerogap.structures.linear import LinearConstraints
 
 Parts = NDArray[np.int64]
@@ -133,7 +133,7 @@ def minimise_dual(
     so many iterations, `stop` when it says so.
     """
     rule = step_rule(step)
-    check_scale(scale)
+    check_steps(step, scale)
     if not isinstance(max_iterations, int) or max_iterations < 1:
         raise InputError(f"max_iterations is {max_iterations}: expected at least 1.")
     offsets = np.concatenate([[0], np.cumsum([len(oracle.scores) for oracle in oracles])])

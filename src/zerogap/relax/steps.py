@@ -70,6 +70,8 @@ def step_rule(name: str) -> StepRule:
     return STEP_RULES[name]
 
 
-def check_scale(scale: float | None) -> None:
+def check_steps(step: str, scale: float | None) -> None:
+    """A rule that exists, and a scale that can scale."""
+    step_rule(step)
     if scale is not None and not (isinstance(scale, int | float) and 0.0 < scale < float("inf")):
         raise InputError(f"scale is {scale!r}: expected a positive number.")

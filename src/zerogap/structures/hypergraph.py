@@ -129,13 +129,22 @@ def from_edges(
     follow the hypergraph. Both orders stay as given where they already are bottom-up. `validate=False` leaves out the
     check of disjointness, which costs about a microsecond a hyperedge.
     """
-    heads = np.asarray(heads, dtype=np.int64).reshape(-1)
+    heads = vertex_numbers("heads", heads)
     if isinstance(tails, np.ndarray) and tails.ndim == 2:
         sizes = np.full(len(tails), tails.shape[1], dtype=np.int64)
-        flat = tails.astype(np.int64, copy=False).reshape(-1)
+        flat = vertex_numbers("tails", tails)
     else:
-        sizes = np.array([len(tail) for tail in tails], dtype=np.int64)
-        flat = np.array([v for tail in tails for v in tail], dtype=np.int64)
+        try:
+            sizes = np.array([len(tail) for tail in tails], dtype=np.int64)
+        except TypeError:
+            raise HypergraphError("tails is not a list of lists of vertices.") from None
+        flat = vertex_numbers("tails", [v for tail in tails for v in tail])
+    for name, number in (("n_vertices", n_vertices), ("root", root)):
+        if isinstance(number, bool) or not isinstance(number, int | np.integer):
+            raise HypergraphError(f"{name} is {number!r}: expected an integer.")
+    for name, names, size in (("vertex_names", vertex_names, n_vertices), ("edge_names", edge_names, len(heads))):
+        if names is not None and len(names) != size:
+            raise HypergraphError(f"{name} has {len(names)} entries: expected {size}.")
     if len(heads) != len(sizes):
         raise HypergraphError(f"heads has {len(heads)} hyperedges, tails has {len(sizes)}: expected as many.")
     if (sizes == 0).any():
@@ -151,29 +160,39 @@ def from_edges(
     if not 0 <= root < n_vertices:
         raise HypergraphError(f"root is {root}: expected a vertex from 0 to {n_vertices - 1}.")
     given_tail_start = np.concatenate([[0], np.cumsum(sizes)])
-    number = bottom_up_numbers(heads, flat, np.repeat(heads, sizes), n_vertices, vertex_names)
-    order = np.argsort(number[heads], kind="stable")
-    names: tuple[Hashable, ...] | None = None
+    numbers = bottom_up_numbers(heads, flat, np.repeat(heads, sizes), n_vertices, vertex_names)
+    order = np.argsort(numbers[heads], kind="stable")
+    new_names: tuple[Hashable, ...] | None = None
     if vertex_names is not None:
         renamed: list[Hashable] = [None] * n_vertices
-        for v, name in enumerate(vertex_names):
-            renamed[number[v]] = name
-        names = tuple(renamed)
+        for v, vertex_name in enumerate(vertex_names):
+            renamed[numbers[v]] = vertex_name
+        new_names = tuple(renamed)
     new_sizes = sizes[order]
     new_tail_start = np.concatenate([[0], np.cumsum(new_sizes)]).astype(np.int32)
     gather = np.repeat(given_tail_start[:-1][order] - new_tail_start[:-1], new_sizes) + np.arange(len(flat))
     graph = Hypergraph(
-        edge_start=np.concatenate([[0], np.cumsum(np.bincount(number[heads], minlength=n_vertices))]).astype(np.int64),
+        edge_start=np.concatenate([[0], np.cumsum(np.bincount(numbers[heads], minlength=n_vertices))]).astype(np.int64),
         tail_start=new_tail_start,
-        tails=number[flat[gather]].astype(np.int32),
-        root=int(number[root]),
-        vertex_names=names,
+        tails=numbers[flat[gather]].astype(np.int32),
+        root=int(numbers[root]),
+        vertex_names=new_names,
         edge_names=None if edge_names is None else tuple(edge_names[int(e)] for e in order),
     )
     check_connected(graph)
     if validate:
         check_disjoint(graph)
-    return graph, number, order
+    return graph, numbers, order
+
+
+def vertex_numbers(name: str, value: ArrayLike) -> NDArray[np.int64]:
+    try:
+        array = np.asarray(value).reshape(-1)
+        if array.size and array.dtype.kind not in "iu":
+            raise HypergraphError(f"{name} has the type {array.dtype}: expected integers.")
+        return array.astype(np.int64)
+    except (ValueError, OverflowError):
+        raise HypergraphError(f"{name} is not a list of vertex numbers.") from None
 
 
 def bottom_up_numbers(
@@ -294,6 +313,10 @@ class Builder:
 
     def edge(self, head: Hashable, tail: Sequence[Hashable], *, score: float = 0.0, name: Any = None) -> int:
         """Adds a hyperedge; returns its number in order of insertion. Its vertices are made if they are new."""
+        if isinstance(score, bool) or not isinstance(score, int | float | np.number):
+            raise HypergraphError(f"the score of hyperedge {len(self.heads)} is {score!r}: expected a number.")
+        if not isinstance(tail, Sequence) or isinstance(tail, str):
+            raise HypergraphError(f"the tail of hyperedge {len(self.heads)} is {tail!r}: expected a list of vertices.")
         if len(tail) == 0:
             raise HypergraphError(f"hyperedge {len(self.heads)} into {head!r} has an empty tail: expected at least one vertex.")
         self.tails.append([self.vertex(v) for v in tail])
