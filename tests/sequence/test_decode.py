@@ -69,7 +69,7 @@ def best_of_all(problem):
     return optimum(problem, itertools.product(problem.labels, repeat=problem.n_tokens))
 
 
-@given(problems(), st.sampled_from(["auto", "relaxation", "intersection"]))
+@given(problems(), st.sampled_from(["auto", "relaxation", "intersection", "ilp"]))
 @settings(max_examples=300)
 def test_exact_and_proved(problem, method):
     best = best_of_all(problem)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.errors import Infeasible, InputError, UnknownMethod, check_problem
+from zerogap.errors import Infeasible, InputError, InvalidStructure, UnknownMethod, check_problem
 from zerogap.grid import Scores, largest_magnitude
 from zerogap.oracles.constrained import (
     EXHAUSTED,
@@ -47,7 +47,7 @@ UNLIMITED = 2**62
 def decode(problem: Problem, *, method: str = "auto", time_limit: float | None = None) -> Solution[Labelling]:
     """The best labelling that keeps every hard constraint, with a certificate.
 
-    Methods: `auto`, `relaxation` (figure 2), `intersection` (section 3: all constraints at once). Infeasible names an
+    Methods: `auto`, `relaxation` (figure 2), `intersection` (section 3: all constraints at once), `ilp` (HiGHS). Infeasible names an
     irreducible set of hard constraints that cannot hold together.
     """
     check_problem(problem, Problem)
@@ -274,6 +274,25 @@ def decode_intersection(problem: Problem, time_limit: float | None) -> Solution[
     return solution_of(problem, lattice, path, score, Intersection(everything, ()), begin)
 
 
+def decode_ilp(problem: Problem, time_limit: float | None) -> Solution[Labelling]:
+    """HiGHS proposes a labelling. Its own bound has a tolerance, so ours is proved by the search."""
+    from zerogap.baselines.sequence_ilp import solve_ilp
+
+    begin = time.perf_counter()
+    lattice = lattice_of(problem)
+    path = solve_ilp(problem, lattice.nodes, lattice.edges, lattice.first, lattice.label_of, time_limit=time_limit)
+    left = None if time_limit is None else max(time_limit - (time.perf_counter() - begin), 0.0)
+    proved = decode_auto(problem, left)
+    if path is None:
+        return proved
+    labelling = problem.names(lattice.label_of[path].tolist())
+    try:
+        problem.check(labelling)
+    except InvalidStructure:  # HiGHS has tolerances
+        return proved
+    return replace(proved, structure=labelling, score=problem.score(labelling))
+
+
 def infeasible(problem: Problem) -> Infeasible:
     """Names an irreducible set of hard constraints (a deletion filter)."""
     lattice = lattice_of(problem)
@@ -293,4 +312,5 @@ METHODS: dict[str, Callable[[Problem, float | None], Solution[Any]]] = {
     "auto": decode_auto,
     "relaxation": decode_relaxation,
     "intersection": decode_intersection,
+    "ilp": decode_ilp,
 }
