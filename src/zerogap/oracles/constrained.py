@@ -295,6 +295,122 @@ def search(
             place *= n_states[c]
 
 
+@kernel(
+    types.Tuple((int64, float64, int64, writable(int64, 1)))(
+        F2, F3, F1, F3, F3, F1, float64, *MACHINES, I1, F1, readonly(boolean, 1), I1, *JUMPS, float64, int64,
+    )
+)  # fmt: skip
+def sweep(
+    nodes, edges, first, rest, priced_edges, priced_first, refunds,
+    follow, base, n_states, table_of, final, final_base, shift, penalties, is_hard, selected, jump, jump_of,
+    threshold, limit,
+):  # fmt: skip
+    """The best labelling that scores more than `threshold`, token by token: all prefixes whose bound exceeds it are kept.
+
+    Arguments and results are those of `search`; EXHAUSTED says that nothing scores more than the threshold, LIMITED that more
+    than `limit` prefixes would have to be kept. Where many prefixes matter this is several times as fast: there is no queue,
+    and a table of search states for one token at a time.
+    """
+    n, size = nodes.shape
+    m = n_states.shape[0]
+    path = np.empty(n, dtype=np.int64)
+    capacity = 1024
+    at, code, parent = np.empty(capacity, dtype=np.int64), np.empty(capacity, dtype=np.int64), np.empty(capacity, dtype=np.int64)
+    score, priced = np.empty(capacity, dtype=np.float64), np.empty(capacity, dtype=np.float64)
+    slots = np.full(2048, NOTHING, dtype=np.int64)
+    states = np.zeros(m, dtype=np.int64)
+    n_nodes, layer, layer_end = 0, 0, 0
+    best, best_node, best_last = threshold, NOTHING, 0
+    for t in range(n):
+        last = t == n - 1
+        row = 0 if edges.shape[0] == 1 else t - 1
+        mask = slots.shape[0] - 1
+        for prefix in range(layer, max(layer_end, layer + (t == 0))):  # before the first token there is one, the empty one
+            state, prefix_code, prefix_score, prefix_priced, mode, place = 0, 0, 0.0, 0.0, 0, 1
+            if t > 0:
+                state, prefix_code, prefix_score, prefix_priced = at[prefix], code[prefix], score[prefix], priced[prefix]
+                for k in range(selected.shape[0]):
+                    c = selected[k]
+                    mode += ((prefix_code >> shift[c]) & ((1 << (shift[c + 1] - shift[c])) - 1)) * place
+                    place *= n_states[c]
+            ready = False
+            for j in range(size):
+                after = jump[jump_of[t], mode, j]
+                if after == NOTHING:
+                    continue
+                step_priced = priced_first[j] if t == 0 else priced_edges[row, state, j] + nodes[t, j]
+                if not prefix_priced + step_priced + rest[t, after, j] + refunds > best:
+                    continue
+                if not ready:  # unpack the machines once per prefix, and only if it has a child
+                    ready = True
+                    for c in range(m):
+                        states[c] = (prefix_code >> shift[c]) & ((1 << (shift[c + 1] - shift[c])) - 1)
+                child_code, penalty, lost = 0, 0.0, False
+                for c in range(m):
+                    q = states[c]
+                    if q != n_states[c]:
+                        q = follow[base[c] + (table_of[c, t] * n_states[c] + q) * size + j]
+                        if last and q >= 0 and not final[final_base[c] + q]:
+                            q = -1
+                        if q < 0:
+                            if is_hard[c]:
+                                lost = True
+                                break
+                            penalty += penalties[c]
+                            q = n_states[c]
+                    child_code |= q << shift[c]
+                if lost:
+                    continue
+                child_score = prefix_score + (first[j] if t == 0 else edges[row, state, j] + nodes[t, j]) - penalty
+                if last:
+                    if child_score > best:
+                        best, best_node, best_last = child_score, prefix if t > 0 else NOTHING, j
+                    continue
+                child_priced = prefix_priced + step_priced - penalty
+                if not child_priced + rest[t, after, j] + refunds > best:
+                    continue
+                slot = mixed(j, child_code, mask)
+                while slots[slot] != NOTHING and (at[slots[slot]] != j or code[slots[slot]] != child_code):
+                    slot = (slot + 1) & mask
+                node = slots[slot]
+                if node != NOTHING:
+                    if child_score > score[node]:
+                        parent[node], score[node], priced[node] = prefix, child_score, child_priced
+                    continue
+                if n_nodes == limit:
+                    return LIMITED, threshold, n_nodes, path
+                if n_nodes == capacity:
+                    capacity *= 2
+                    at, code, parent = doubled(at), doubled(code), doubled(parent)
+                    score, priced = doubled_numbers(score), doubled_numbers(priced)
+                slots[slot] = n_nodes
+                at[n_nodes], code[n_nodes], parent[n_nodes] = j, child_code, prefix if t > 0 else NOTHING
+                score[n_nodes], priced[n_nodes] = child_score, child_priced
+                n_nodes += 1
+                if 2 * (n_nodes - layer_end) > slots.shape[0]:
+                    slots = np.full(2 * slots.shape[0], NOTHING, dtype=np.int64)
+                    mask = slots.shape[0] - 1
+                    for node in range(layer_end, n_nodes):
+                        slot = mixed(at[node], code[node], mask)
+                        while slots[slot] != NOTHING:
+                            slot = (slot + 1) & mask
+                        slots[slot] = node
+        if last:
+            break
+        if n_nodes == layer_end:
+            return EXHAUSTED, threshold, n_nodes, path
+        slots[:] = NOTHING
+        layer, layer_end = layer_end, n_nodes
+    if (best_node == NOTHING and n > 1) or (n == 1 and best == threshold):
+        return EXHAUSTED, threshold, n_nodes, path
+    path[n - 1] = best_last
+    node = best_node
+    for t in range(n - 2, -1, -1):
+        path[t] = at[node]
+        node = parent[node]
+    return SOLVED, best, n_nodes, path
+
+
 @kernel(int64(F3, F1, F3, F1, writable(float64, 3), writable(float64, 3), writable(float64, 1)))
 def price(edges, first, steps, multipliers, priced, priced_to, priced_first):  # out: priced, priced_to (T, S, S), priced_first (S,)
     """Scores less the prices of the counts that they add to; `priced_to` is transposed."""

@@ -28,6 +28,7 @@ from zerogap.oracles.constrained import (
     follow_completions,
     price,
     search,
+    sweep,
     tune,
 )
 from zerogap.proof.certificate import Intersection
@@ -38,8 +39,10 @@ from zerogap.sequence.lattice import Counts, Lattice, Packed, counts_of, fits, l
 from zerogap.sequence.problem import Problem
 
 Labelling = tuple[Label, ...]
-FIRST_LIMIT, GROWTH = 300, 4  # extensions in the first search, and how much more each later one may take
-TUNING_STEPS = 12  # subgradient steps between two searches
+FIRST_LIMIT = 300  # looks at prefixes in the first search
+TUNING_STEPS = 16  # subgradient steps between two sweeps
+FIRST_DEPTH, DEEPER = 0.02, 1.6  # how far below the bound the first sweep goes, as a share of the score, and each later one
+SWEEP_LIMIT = 200_000  # prefixes that a sweep keeps before prices are tuned further
 MOST_MODES = 32  # states of the machines that bounds know of
 UNLIMITED = 2**62
 
@@ -139,11 +142,14 @@ def best_path(lattice: Lattice, bound: Bound) -> tuple[NDArray[np.int64], float]
     return path, follow_completions(lattice.nodes, bound.edges_to, bound.first, *bound.selection.tables, bound.rest, path)
 
 
-def look(lattice: Lattice, packed: Packed, bound: Bound, incumbent: float, limit: int) -> tuple[int, float, int, NDArray[np.int64]]:
-    """The search from the bounds."""
-    return search(
+def explore(
+    kernel: Callable[..., tuple[int, float, int, NDArray[np.int64]]],
+    lattice: Lattice, packed: Packed, bound: Bound, threshold: float, limit: int,
+) -> tuple[int, float, int, NDArray[np.int64]]:  # fmt: skip
+    """`search` or `sweep`: why it ended, the score, its effort, and the path."""
+    return kernel(
         lattice.nodes, lattice.edges, lattice.first, bound.rest, bound.edges, bound.first, bound.refunds,
-        *packed.tables, packed.shift, packed.penalties, packed.is_hard, bound.selection.machines, *bound.selection.tables, incumbent, limit,
+        *packed.tables, packed.shift, packed.penalties, packed.is_hard, bound.selection.machines, *bound.selection.tables, threshold, limit,
     )  # fmt: skip
 
 
@@ -161,43 +167,65 @@ def decode_auto(problem: Problem, time_limit: float | None) -> Solution[Labellin
         return solution_of(problem, lattice, path, score, Intersection((), ()), begin)
     if not fits(problem.machines):
         return decode_relaxation(problem, time_limit)
-    counts: Counts | None = None
-    multipliers = np.zeros(0)
-    incumbent, candidate, dived = -np.inf, path.copy(), path.copy()
-    limit = FIRST_LIMIT
+    reason, found_score, _, found = explore(search, lattice, packed, bound, -np.inf, FIRST_LIMIT)
+    if reason == SOLVED:
+        return solution_of(problem, lattice, found, found_score, Intersection(everything, ()), begin)
+    if reason == EXHAUSTED:
+        raise infeasible(problem)
+    return decode_by_sweeps(problem, lattice, packed, bound, score, broken, begin, time_limit)
+
+
+def decode_by_sweeps(
+    problem: Problem, lattice: Lattice, packed: Packed, bound: Bound, upper: float, broken: NDArray[np.bool_], begin: float,
+    time_limit: float | None,
+) -> Solution[Labelling]:  # fmt: skip
+    """Tunes prices and sweeps above a threshold that falls, in turn, until something is found above it."""
+    counts = counts_of(problem)
+    multipliers = np.zeros(len(counts.machines))
+    level = np.array([0.05 * abs(upper) + problem.resolution])
+    incumbent = -np.inf
+    candidate, dived = np.zeros(problem.n_tokens, dtype=np.int64), np.zeros(problem.n_tokens, dtype=np.int64)
+    depth = FIRST_DEPTH * abs(upper) + problem.resolution
+    limit = SWEEP_LIMIT
     while True:
-        reason, score, _, found = look(lattice, packed, bound, incumbent, limit)
-        if reason == SOLVED:
-            return solution_of(problem, lattice, found, score, certificate(everything, counts, multipliers, bound.selection), begin)
-        if reason == EXHAUSTED:
-            if incumbent == -np.inf:
-                raise infeasible(problem)
-            return solution_of(problem, lattice, candidate, incumbent, certificate(everything, counts, multipliers, bound.selection), begin)
-        if counts is None:
-            counts = counts_of(problem)
-            multipliers = np.zeros(len(counts.machines))
-            level = np.array([0.05 * abs(score) + problem.resolution])
         selection = select_more(packed, counts, bound.selection, broken)
-        upper, incumbent, _ = tune(
+        reached, incumbent, _ = tune(
             lattice.nodes, lattice.edges, lattice.first, counts.steps, counts.low, counts.high, problem.resolution, counts.largest,
             *packed.tables, packed.penalties, packed.is_hard, *selection.tables,
             incumbent, TUNING_STEPS, level, multipliers, candidate, broken,
         )  # fmt: skip
         proof = certificate((), counts, multipliers, selection)
-        if incumbent >= upper:
+        if incumbent >= reached:
             return solution_of(problem, lattice, candidate, incumbent, proof, begin)
         if time_limit is not None and time.perf_counter() - begin >= time_limit:
             if incumbent == -np.inf:
-                return Solution(None, -math.inf, upper, proof, Trace((upper,), (-math.inf,), (time.perf_counter() - begin,)))
-            return solution_of(problem, lattice, candidate, upper, proof, begin)
+                return Solution(None, -math.inf, reached, proof, Trace((reached,), (-math.inf,), (time.perf_counter() - begin,)))
+            return solution_of(problem, lattice, candidate, reached, proof, begin)
         bound = priced_bound(lattice, counts, multipliers, selection)
-        reached = dive(
+        dive_score = dive(
             lattice.nodes, lattice.edges, lattice.first, bound.rest, bound.edges, bound.first,
             *packed.tables, packed.penalties, packed.is_hard, *selection.tables, dived,
         )  # fmt: skip
-        if reached > incumbent:
-            incumbent, candidate = reached, dived.copy()
-        limit *= GROWTH
+        if dive_score > incumbent:
+            incumbent, candidate = dive_score, dived.copy()
+        threshold = max(incumbent, reached - depth)
+        reason, score, _, found = explore(sweep, lattice, packed, bound, threshold, limit)
+        if reason == SOLVED:
+            return solution_of(problem, lattice, found, score, certificate(packed.chosen, counts, multipliers, selection), begin)
+        if reason == EXHAUSTED and threshold == incumbent:
+            return solution_of(problem, lattice, candidate, incumbent, certificate(packed.chosen, counts, multipliers, selection), begin)
+        if reason == EXHAUSTED and reached - depth < lowest_score(lattice, packed):
+            raise infeasible(problem)
+        if reason == EXHAUSTED:
+            depth *= DEEPER
+        else:
+            limit *= 4
+
+
+def lowest_score(lattice: Lattice, packed: Packed) -> float:
+    """Less than any labelling scores."""
+    n = len(lattice.nodes)
+    return -(n + 1) * 3.0 * (largest_magnitude(lattice.nodes, lattice.edges, lattice.first) + 1.0) - float(packed.penalties.sum())
 
 
 def select_more(packed: Packed, counts: Counts, selection: Selection, broken: NDArray[np.bool_]) -> Selection:
@@ -252,7 +280,7 @@ def decode_relaxation(problem: Problem, time_limit: float | None) -> Solution[La
 
 def best_under(lattice: Lattice, packed: Packed, bound: Bound) -> tuple[NDArray[np.int64] | None, float]:
     """The best path that the packed machines accept; None if there is none."""
-    reason, score, _, path = look(lattice, packed, bound, -np.inf, UNLIMITED)
+    reason, score, _, path = explore(search, lattice, packed, bound, -np.inf, UNLIMITED)
     return (path, float(score)) if reason == SOLVED else (None, -np.inf)
 
 
