@@ -12,7 +12,8 @@ from zerogap import sequence as seq
 from zerogap.baselines.brute import optimum
 from zerogap.errors import AlphabetMismatch, AutomatonError, Infeasible, InputError, InvalidStructure, ScoreShapeError, VerificationError
 from zerogap.oracles.regex import compile_regex
-from zerogap.proof import Intersection
+from zerogap.proof import Intersection, Solution
+from zerogap.proof.sequence import sequence_bound
 from zerogap.proof.verify import verify
 from zerogap.testing.strategies import score_arrays
 
@@ -116,6 +117,22 @@ def test_tampered_certificates_fail(problem, price):
     if counted:  # any prices prove a bound, never a false one
         other = replace(solution, certificate=Intersection(solution.certificate.constraints, ((counted[0], float(price)),)))
         verify(problem, other)
+
+
+@given(problems(), st.data())
+@settings(max_examples=300)
+def test_no_certificate_proves_a_false_bound(problem, data):
+    best = best_of_all(problem)
+    if best == -np.inf:
+        return
+    chosen = data.draw(st.lists(st.integers(0, len(problem.machines) - 1), unique=True)) if problem.machines else []
+    counted = [c for c, m in enumerate(problem.machines) if m.count is not None and problem.constraints[c].penalty is None]
+    prices = tuple((c, float(data.draw(st.integers(-4, 4)))) for c in counted if data.draw(st.booleans()))
+    certificate = Intersection(tuple(chosen), prices)
+    labelling = seq.decode(problem).structure
+    with pytest.raises(VerificationError):
+        verify(problem, Solution(labelling, best, best - problem.resolution, certificate))
+    assert sequence_bound(problem, certificate, best - problem.resolution) >= best
 
 
 def test_names_and_indices():

@@ -1,9 +1,11 @@
 """Checks bounds of sequence problems: a search of its own, layer by layer, over all labellings that might beat the bound.
 
-A layer holds the prefixes of one length that differ in their last labels or in the states of the intersected machines, the
-best one each. A prefix is dropped when what it scores and the most that can follow do not exceed the claimed bound. What can
-follow is bounded by a backward pass over the labels alone, under the certificate's prices. How far a price may be refunded is
-derived here from the machine itself, not believed.
+A constraint is intersected, relaxed at a price, or just dropped. What a labelling is worth is its score less the prices of the
+relaxed constraints and all that these may refund: at least its score, if it keeps them. A layer holds the prefixes of one
+length that differ in their last labels or in the states of the intersected machines, the best one each. A prefix is dropped
+when what it is worth and the most that can follow do not exceed the claimed bound. What can follow is bounded by a backward
+pass over the labels alone, under the certificate's prices. How far a price may be refunded is derived here from the machine
+itself, not believed.
 """
 
 from __future__ import annotations
@@ -28,7 +30,9 @@ def sequence_bound(problem: Problem, certificate: Certificate, claimed: float) -
     n, size = problem.emissions.shape
     if n == 0:
         return max(claimed, problem.local_score([]) - sum(float(problem.penalties[c]) for c in problem.broken([])))
-    steps, refunds = prices_of(problem, certificate)
+    steps, refunds = prices_of(problem, certificate.prices)
+    # a constraint that is priced and not intersected is relaxed: its price is part of what a labelling is worth here
+    relaxed, relaxed_refunds = prices_of(problem, tuple((c, u) for c, u in certificate.prices if c not in certificate.constraints))
     rest = completions(problem, priced_transitions(problem, steps))
     machines = [problem.machines[c] for c in certificate.constraints]
     hard = [problem.constraints[c].penalty is None for c in certificate.constraints]
@@ -38,28 +42,29 @@ def sequence_bound(problem: Problem, certificate: Certificate, claimed: float) -
     order = problem.order
     prefixes = np.full((1, order + len(machines)), -1, dtype=np.int64)
     prefixes[0, order:] = 0
-    score, priced = np.zeros(1), np.zeros(1)
+    score, priced = np.full(1, relaxed_refunds), np.full(1, refunds)
     for t in range(n):
         history = prefixes[:, :order]
         added = true_edges(problem, t, history) + problem.emissions[t] + (problem.end if t == n - 1 else 0.0)
-        added_priced = added - (steps[np.where(history[:, -1] < 0, size, history[:, -1])] if t > 0 else steps[[size] * len(prefixes)])
+        before = np.where(history[:, -1] < 0, size, history[:, -1])
+        added_priced, added = added - steps[before], added - relaxed[before]
         rows, labels = (index.reshape(-1) for index in np.indices(added.shape))
         new = np.concatenate([np.concatenate([history[rows, 1:], labels[:, None]], axis=1), prefixes[rows, order:]], axis=1)
         new_score, new_priced = score[rows] + added.reshape(-1), priced[rows] + added_priced.reshape(-1)
         alive = new_score > -np.inf
         for k, machine in enumerate(machines):
-            before = new[:, order + k]
+            state = new[:, order + k]
             table = machine.following[0 if machine.table_of is None else machine.table_of[t]]
-            after = np.where(before == DEAD, DEAD, table[np.maximum(before, 0), labels])
+            after = np.where(state == DEAD, DEAD, table[np.maximum(state, 0), labels])
             if t == n - 1:
                 after = np.where((after != DEAD) & machine.final[np.maximum(after, 0)], after, DEAD)
-            lost = (after == DEAD) & (before != DEAD)
+            lost = (after == DEAD) & (state != DEAD)
             if hard[k]:
                 alive &= ~lost
             else:
                 new_score, new_priced = new_score - penalties[k] * lost, new_priced - penalties[k] * lost
             new[:, order + k] = after
-        bound = new_score if t == n - 1 else new_priced + rest_of(rest[t], new[:, :order]) + refunds
+        bound = new_score if t == n - 1 else new_priced + rest_of(rest[t], new[:, :order])
         alive &= bound > claimed
         prefixes, score, priced = best_of_each(new[alive], new_score[alive], new_priced[alive])
         if len(prefixes) == 0:
@@ -85,11 +90,11 @@ def check_numbers(problem: Problem, certificate: Intersection) -> None:
         raise VerificationError("the prices are so large that sums with them are not exact.")
 
 
-def prices_of(problem: Problem, certificate: Intersection) -> tuple[Scores, float]:
+def prices_of(problem: Problem, prices: tuple[tuple[int, float], ...]) -> tuple[Scores, float]:
     """The price of every step (L + 1, L), and the most that prices can give back to a labelling that keeps the constraints."""
     size = len(problem.labels)
     steps, refunds = np.zeros((size + 1, size)), 0.0
-    for c, u in certificate.prices:
+    for c, u in prices:
         count = problem.machines[c].count
         if count is None:
             raise VerificationError(f"constraint {c} has a price, but it counts nothing.")

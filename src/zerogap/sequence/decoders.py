@@ -40,8 +40,8 @@ from zerogap.sequence.problem import Problem
 
 Labelling = tuple[Label, ...]
 FIRST_LIMIT = 300  # looks at prefixes in the first search
-TUNING_STEPS = 16  # subgradient steps between two sweeps
-FIRST_DEPTH, DEEPER = 0.02, 1.6  # how far below the bound the first sweep goes, as a share of the score, and each later one
+TUNING_STEPS = 12  # subgradient steps between two sweeps
+FIRST_DEPTH, DEEPER = 0.03, 1.35  # how far below the bound the first sweep goes, as a share of the score, and each later one
 SWEEP_LIMIT = 200_000  # prefixes that a sweep keeps before prices are tuned further
 MOST_MODES = 32  # states of the machines that bounds know of
 UNLIMITED = 2**62
