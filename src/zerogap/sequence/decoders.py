@@ -18,19 +18,8 @@ from numpy.typing import NDArray
 
 from zerogap.errors import Infeasible, InputError, InvalidStructure, UnknownMethod, check_problem
 from zerogap.grid import Scores, largest_magnitude
-from zerogap.oracles.constrained import (
-    EXHAUSTED,
-    SOLVED,
-    completions,
-    dive,
-    fill_jumps,
-    find_broken,
-    follow_completions,
-    price,
-    search,
-    sweep,
-    tune,
-)
+from zerogap.oracles.label_bounds import completions, dive, fill_jumps, find_broken, follow_completions, price, tune
+from zerogap.oracles.label_search import EXHAUSTED, SOLVED, search, sweep
 from zerogap.proof.certificate import Intersection
 from zerogap.proof.solution import Solution, Trace
 from zerogap.relax.many import decode_each
