@@ -12,8 +12,11 @@ from hypothesis import settings
 ROOT = Path(__file__).parent
 DATA = Path(os.environ.get("ZEROGAP_DATA", ROOT.parent / "shared" / "data"))
 
-settings.register_profile("zerogap", deadline=None)  # the first call of a kernel may compile it
-settings.register_profile("few", deadline=None, max_examples=15)  # without the compiler everything takes longer
+# no deadlines: the first call of a kernel may compile it. The same examples every time, so that a failure is one's own;
+# HYPOTHESIS_PROFILE=explore draws others.
+settings.register_profile("zerogap", deadline=None, derandomize=True)
+settings.register_profile("few", deadline=None, derandomize=True, max_examples=15)  # without the compiler everything takes longer
+settings.register_profile("explore", deadline=None, max_examples=500)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "zerogap"))
 
 

@@ -15,6 +15,8 @@ Row = tuple[Sequence[int], Sequence[float], float, float]  # columns, coefficien
 
 def maximise(objective: Scores, upper: Scores, rows: Sequence[Row], *, integer: bool, time_limit: float | None = None) -> Scores | None:
     """The values of the variables at an optimum by HiGHS's account; None if infeasible or nothing was found in time."""
+    if len(objective) == 0:  # HiGHS calls such a program empty, feasible or not
+        return np.zeros(0) if all(low <= 0.0 <= high for _, _, low, high in rows) else None
     import highspy
 
     solver = highspy.Highs()  # type: ignore[no-untyped-call]

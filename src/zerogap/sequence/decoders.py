@@ -235,9 +235,9 @@ def certificate(machines: tuple[int, ...], counts: Counts | None, multipliers: S
 def solution_of(
     problem: Problem, lattice: Lattice, path: NDArray[np.int64], bound: float, found: Intersection, begin: float
 ) -> Solution[Labelling]:
-    labelling = problem.names(lattice.label_of[path].tolist())
-    score = problem.score(labelling)
-    return Solution(labelling, score, float(bound), found, Trace((float(bound),), (score,), (time.perf_counter() - begin,)))
+    labels = lattice.label_of[path].tolist()
+    score = problem.score_of(labels)
+    return Solution(problem.names(labels), score, float(bound), found, Trace((float(bound),), (score,), (time.perf_counter() - begin,)))
 
 
 def decode_relaxation(problem: Problem, time_limit: float | None) -> Solution[Labelling]:

@@ -97,10 +97,11 @@ class Problem:
         n, order = len(y), self.order
         if n == 0:
             return 0.0
-        total = float(self.start[y[0]] + self.end[y[-1]]) + sum(float(self.emissions[t, y[t]]) for t in range(n))
-        for t in range(order, n):
-            table = self.transitions[t - order if len(self.transitions) > 1 else 0]
-            total += float(table[tuple(y[t - order : t + 1])])
+        labels = np.asarray(y)
+        total = float(self.start[y[0]] + self.end[y[-1]] + self.emissions[np.arange(n), labels].sum())
+        if n > order:
+            position = np.arange(n - order) if len(self.transitions) > 1 else 0
+            total += float(self.transitions[(position, *(labels[k : n - order + k] for k in range(order + 1)))].sum())
         return total
 
     def broken(self, y: Sequence[int]) -> list[int]:
@@ -108,7 +109,10 @@ class Problem:
         return [c for c, machine in enumerate(self.machines) if not machine.accepts(y)]
 
     def score(self, labelling: Sequence[Label]) -> float:
-        y = self.indices(labelling)
+        return self.score_of(self.indices(labelling))
+
+    def score_of(self, y: Sequence[int]) -> float:
+        """The score of a labelling given as label indices."""
         return self.local_score(y) - sum(float(self.penalties[c]) for c in self.broken(y))
 
     def check(self, labelling: Sequence[Label]) -> None:
