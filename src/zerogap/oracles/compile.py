@@ -12,10 +12,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from numba import boolean, float64, int8, int32, int64, njit, types, uint8
+from numba import boolean, float64, int32, int64, njit, types
 from numba.core import config
 
-__all__ = ["boolean", "float64", "inner", "int8", "int32", "int64", "kernel", "readonly", "types", "uint8", "writable"]
+__all__ = ["boolean", "float64", "inner", "int32", "int64", "kernel", "readonly", "types", "writable"]
 
 _announced = False
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
 
 from zerogap.errors import AlphabetMismatch, InputError
 from zerogap.grid import Scores
@@ -86,7 +85,3 @@ def scheme_transitions(labels: Sequence[str], scheme: str = "BIO") -> tuple[Scor
     start = np.array([-np.inf if kind in CONTINUES else 0.0 for kind in kinds])
     end = np.array([-np.inf if scheme == "BIOES" and kind in "BI" else 0.0 for kind in kinds])
     return allowed, start, end
-
-
-def as_mask(flags: tuple[bool, ...]) -> NDArray[np.bool_]:
-    return np.array(flags, dtype=np.bool_)
