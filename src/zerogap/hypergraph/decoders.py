@@ -190,17 +190,23 @@ def choose_split(problem: Problem, fixed: Fixed, state: State) -> int | None:
 
 
 def find_unsatisfiable(problem: Problem, fixed: Fixed, state: State) -> Unsatisfiable | None:
-    """A broken row that nothing in the node can satisfy: one dynamic program over its coefficients tells."""
-    rows = problem.constraints
+    """A broken row that nothing in the node can satisfy."""
     allowed = restrict(problem, fixed) > -np.inf
-    for r in np.flatnonzero(rows.violated(state.excess))[:ROWS_TO_SETTLE].tolist():
-        weights = rows.select([r]).transposed_times(np.ones(1))
-        sign = 1.0 if state.excess[r] > 0.0 else -1.0  # too much: is the least too much as well? too little: is the most?
-        inside, _ = inside_chart(problem.hypergraph, np.where(allowed, -sign * weights, -np.inf), np.zeros(problem.hypergraph.n_vertices))
-        extreme = -sign * float(inside[problem.hypergraph.root])
-        if sign * extreme > sign * rows.limits[r]:
+    for r in np.flatnonzero(problem.constraints.violated(state.excess))[:ROWS_TO_SETTLE].tolist():
+        if is_beyond_reach(problem, allowed, r):
             return Unsatisfiable(r)
     return None
+
+
+def is_beyond_reach(problem: Problem, allowed: NDArray[np.bool_], r: int) -> bool:
+    """Whether no allowed hyperpath satisfies row r: dynamic programs over its coefficients find the least and the most it sums to."""
+    graph, rows = problem.hypergraph, problem.constraints
+    weights = rows.select([r]).transposed_times(np.ones(1))
+
+    def most(values: Scores) -> float:
+        return float(inside_chart(graph, np.where(allowed, values, -np.inf), np.zeros(graph.n_vertices))[0][graph.root])
+
+    return -most(-weights) > rows.limits[r] or bool(rows.is_equation[r] and most(weights) < rows.limits[r])
 
 
 def has_rivals(problem: Problem, scores: Scores, edges: Parts) -> NDArray[np.bool_]:
@@ -221,14 +227,8 @@ def infeasible(problem: Problem, time_limit: float | None) -> Infeasible:
     zeros = np.where(problem.scores > -np.inf, 0.0, -np.inf)
     if oracle(problem).best(zeros) is None:
         return Infeasible("every hyperpath uses a hyperedge that is forbidden (-inf).")
-    every_path = np.zeros(graph.n_vertices)
-    for r in range(len(rows)):  # one row alone beyond reach is the smallest conflict
-        weights = rows.select([r]).transposed_times(np.ones(1))
-        least, most = (
-            -sign * float(inside_chart(graph, np.where(problem.scores > -np.inf, -sign * weights, -np.inf), every_path)[0][graph.root])
-            for sign in (1.0, -1.0)
-        )
-        if least > rows.limits[r] or (rows.is_equation[r] and most < rows.limits[r]):
+    for r in range(len(rows)):
+        if is_beyond_reach(problem, problem.scores > -np.inf, r):  # one row alone is the smallest conflict
             return Infeasible(f"no hyperpath satisfies the constraint {rows.names[r]}.", (rows.names[r],))
     kept = list(range(len(rows)))
     for r in range(len(rows)):

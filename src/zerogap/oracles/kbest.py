@@ -19,33 +19,13 @@ from zerogap.errors import InputError, OverlappingTails
 from zerogap.grid import Scores
 from zerogap.oracles.compile import float64, int64, kernel, readonly, types, writable
 from zerogap.oracles.hypergraph import STARTS, TAIL_STARTS, TAILS, VALUES, Hyperpath, checked_scores, inside_chart, require_feasible
+from zerogap.oracles.pools import grown, grown_numbers
 from zerogap.structures.hypergraph import Hypergraph
 
 NOTHING = -1
 EDGE, RAISED, RANKS, LEFT, RIGHT, DEPTH, FIELDS = range(7)  # of a candidate; RAISED is the position of the last raised rank
 TOP, FOUND, EXPANDED, COLUMNS = range(4)  # of an asked vertex: its heap, derivations found, and those with successors queued
 INTEGERS, NUMBERS = writable(int64, 1), writable(float64, 1)
-
-
-@kernel(INTEGERS(INTEGERS, int64))
-def grown(pool, needed):
-    """The pool, or a copy of at least twice its size if it has fewer than `needed` entries."""
-    if needed <= len(pool):
-        return pool
-    larger = np.empty(max(needed, 2 * len(pool)), dtype=np.int64)
-    for i in range(len(pool)):
-        larger[i] = pool[i]
-    return larger
-
-
-@kernel(NUMBERS(NUMBERS, int64))
-def grown_numbers(pool, needed):
-    if needed <= len(pool):
-        return pool
-    larger = np.empty(max(needed, 2 * len(pool)), dtype=np.float64)
-    for i in range(len(pool)):
-        larger[i] = pool[i]
-    return larger
 
 
 @kernel(int64(int64, int64, INTEGERS, NUMBERS, INTEGERS))

@@ -18,22 +18,9 @@ import numpy as np
 
 from zerogap.oracles.compile import boolean, float64, int64, kernel, readonly, types, writable
 from zerogap.oracles.label_bounds import F1, F2, F3, I1, JUMPS, MACHINES, NOTHING
+from zerogap.oracles.pools import grown, grown_numbers
 
 SOLVED, EXHAUSTED, LIMITED = 0, 1, 2  # why a search ended: with an optimum, with nothing left, at its limit
-
-
-@kernel(writable(int64, 1)(writable(int64, 1)))
-def doubled(pool):
-    larger = np.empty(2 * pool.shape[0], dtype=np.int64)
-    larger[: pool.shape[0]] = pool
-    return larger
-
-
-@kernel(writable(float64, 1)(writable(float64, 1)))
-def doubled_numbers(pool):
-    larger = np.empty(2 * pool.shape[0], dtype=np.float64)
-    larger[: pool.shape[0]] = pool
-    return larger
 
 
 @kernel(int64(int64, int64, int64))
@@ -151,8 +138,8 @@ def search(
                 continue
             if n_nodes + 1 >= capacity:
                 capacity *= 2
-                at, code, parent, heap = doubled(at), doubled(code), doubled(parent), doubled(heap)
-                score, priced, key = doubled_numbers(score), doubled_numbers(priced), doubled_numbers(key)
+                at, code, parent, heap = grown(at, capacity), grown(code, capacity), grown(parent, capacity), grown(heap, capacity)
+                score, priced, key = grown_numbers(score, capacity), grown_numbers(priced, capacity), grown_numbers(key, capacity)
                 if 2 * capacity > slots.shape[0]:
                     slots = np.full(4 * capacity, NOTHING, dtype=np.int64)
                     mask = slots.shape[0] - 1
@@ -293,8 +280,8 @@ def sweep(
                     return LIMITED, threshold, n_nodes, path
                 if n_nodes == capacity:
                     capacity *= 2
-                    at, code, parent = doubled(at), doubled(code), doubled(parent)
-                    score, priced = doubled_numbers(score), doubled_numbers(priced)
+                    at, code, parent = grown(at, capacity), grown(code, capacity), grown(parent, capacity)
+                    score, priced = grown_numbers(score, capacity), grown_numbers(priced, capacity)
                 slots[slot] = n_nodes
                 at[n_nodes], code[n_nodes], parent[n_nodes] = j, child_code, prefix if t > 0 else NOTHING
                 score[n_nodes], priced[n_nodes] = child_score, child_priced

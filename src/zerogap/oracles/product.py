@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from zerogap.errors import AlphabetMismatch, HypergraphError, Infeasible, ScoreShapeError
 from zerogap.grid import Scores, as_scores
 from zerogap.oracles.compile import boolean, float64, int32, int64, kernel, readonly, writable
+from zerogap.oracles.pools import grown
 from zerogap.structures.automaton import Automaton
 from zerogap.structures.hypergraph import Hypergraph
 
@@ -143,16 +144,6 @@ def origins(triples: Triples) -> NDArray[np.int64]:
     per_pair = np.diff(triples.exit_start)
     vertices = np.repeat(np.arange(len(triples.pair_start) - 1), np.diff(triples.pair_start))
     return np.stack([np.repeat(vertices, per_pair), np.repeat(triples.pair_state, per_pair), triples.exits], axis=1)
-
-
-@kernel(writable(int64, 1)(writable(int64, 1), int64))
-def grown(pool, needed):
-    """The pool, or a copy of at least twice its size if it has fewer than `needed` entries."""
-    if needed <= len(pool):
-        return pool
-    larger = np.empty(max(needed, 2 * len(pool)), dtype=np.int64)
-    larger[: len(pool)] = pool
-    return larger
 
 
 @kernel(int64(readonly(int64, 1), readonly(int64, 1), int64, int64, int64))
