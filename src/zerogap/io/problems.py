@@ -235,7 +235,9 @@ def constraint_to_json(constraint: sequence.Constraint) -> dict[str, Any]:
             return argument
         raise InputError(f"constraint {constraint.name} holds a {type(argument).__name__}, which JSON cannot: use regex() instead.")
 
-    body = {"kind": constraint.kind, "arguments": [written(argument) for argument in constraint.arguments]}
+    body: dict[str, Any] = {"kind": constraint.kind, "arguments": [written(argument) for argument in constraint.arguments]}
+    if constraint.title:
+        body["title"] = constraint.title
     return body if constraint.penalty is None else {**body, "penalty": constraint.penalty}
 
 
@@ -252,7 +254,7 @@ def constraint_from_json(value: Any, where: str) -> sequence.Constraint:
     kind = expect(field(expect(value, dict, where), "kind", where), str, f"{where}.kind")
     arguments = read(expect(field(value, "arguments", where), list, f"{where}.arguments"), f"{where}.arguments")
     penalty = None if "penalty" not in value else number_from_json(value["penalty"], f"{where}.penalty")
-    found = sequence.Constraint(kind, arguments)
+    found = sequence.Constraint(kind, arguments, title=expect(value.get("title", ""), str, f"{where}.title"))
     return found if penalty is None else sequence.soft(found, penalty)
 
 

@@ -21,6 +21,7 @@ from zerogap.sequence.constraints import (
     span,
     spans,
 )
+from zerogap.sequence.examples import Example
 from zerogap.sequence.labels import scheme_transitions
 from zerogap.sequence.problem import Problem
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from zerogap.sequence.decoders import decode, decode_many
 
 __all__ = [
-    "Constraint", "Problem", "accepted_by", "at", "at_least", "at_least_one", "at_most", "decode", "decode_many", "disallow", "exactly",
+    "Constraint", "Example", "Problem", "accepted_by", "at", "at_least", "at_least_one", "at_most", "decode", "decode_many", "disallow", "exactly",
     "follows_only", "no_duplicate", "precedes", "regex", "same_label", "scheme_transitions", "soft", "span", "spans",
 ]  # fmt: skip
 

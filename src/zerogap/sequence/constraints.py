@@ -24,14 +24,21 @@ from zerogap.structures.automaton import Automaton
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """What is asked (`kind`, `arguments`), and what breaking it costs: None if it must not be broken."""
+    """What is asked (`kind`, `arguments`), what breaking it costs (None if it must not be broken), and what people call it."""
 
     kind: str
     arguments: tuple[Any, ...]
     penalty: float | None = None
+    title: str = ""
+
+    def called(self, title: str) -> Constraint:
+        """The same constraint under a name of your own, which errors and reports use."""
+        return replace(self, title=str(title))
 
     @property
     def name(self) -> str:
+        if self.title:
+            return self.title
         inner = ", ".join(shown(argument) for argument in self.arguments)
         body = f"{self.kind}({inner})"
         return body if self.penalty is None else f"soft({body}, {self.penalty:g})"

@@ -1,0 +1,1 @@
+"""Learning that knows no task: averaged weights, optimisers, and what they need."""
