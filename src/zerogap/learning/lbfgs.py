@@ -83,9 +83,7 @@ def minimise(
         moved, turned = found.x - x, found.gradient - gradient
         product = dot(moved, turned)
         if product > 1e-12 * dot(turned, turned):
-            differences = (
-                [*differences[-(memory - 1) :], (moved, turned, 1.0 / product)] if memory > 1 else [(moved, turned, 1.0 / product)]
-            )
+            differences = [*differences, (moved, turned, 1.0 / product)][-memory:]
         x, value, gradient = found.x, found.value, found.gradient
         values.append(value)
         if report is not None:

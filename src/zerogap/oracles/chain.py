@@ -84,8 +84,8 @@ def chain_marginals(emissions, transitions, start, end, forward, backward, node,
 def chain_expectations(emissions, first, transitions, start, end, node, edge, log_partition):
     """Out: node (tokens, L) marginals, edge (L, L) their sums over all neighbours, log_partition (sequences,).
 
-    Sequence s has the tokens first[s] to first[s + 1]. Where scores are so far apart that products vanish, log_partition is nan, the rows of
-    `node` are 0, and the sequence has no part in `edge`. Returns how many these are.
+    Sequence s has the tokens first[s] to first[s + 1]. Where scores are so far apart that products vanish, log_partition is nan,
+    the rows of `node` are 0, and the sequence has no part in `edge`. Returns how many these are.
     """
     size = emissions.shape[1]
     longest = 0
@@ -201,7 +201,10 @@ class Marginals:
 
 
 def marginals(emissions: ArrayLike, transitions: ArrayLike, start: ArrayLike | None = None, end: ArrayLike | None = None) -> Marginals:
-    """Marginals of one sequence: emissions (n, L), transitions (L, L) or (n - 1, L, L), start and end (L,). Infeasible if every labelling is."""
+    """Marginals of one sequence: emissions (n, L), transitions (L, L) or (n - 1, L, L), start and end (L,).
+
+    Infeasible if every labelling is forbidden.
+    """
     nodes = as_scores(emissions, "emissions", shape=(None, None))
     n, size = nodes.shape
     table = as_scores(transitions, "transitions")
@@ -209,7 +212,8 @@ def marginals(emissions: ArrayLike, transitions: ArrayLike, start: ArrayLike | N
         table = table[None]
     elif table.shape != (max(n - 1, 0), size, size):
         raise ScoreShapeError(
-            f"transitions has shape {table.shape}, emissions has {n} tokens and {size} labels: expected ({size}, {size}) or (n - 1, {size}, {size})."
+            f"transitions has shape {table.shape}, emissions has {n} tokens and {size} labels:"
+            f" expected ({size}, {size}) or (n - 1, {size}, {size})."
         )
     first = np.zeros(size) if start is None else as_scores(start, "start", shape=(size,))
     last = np.zeros(size) if end is None else as_scores(end, "end", shape=(size,))

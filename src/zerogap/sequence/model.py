@@ -28,8 +28,8 @@ from zerogap.sequence.problem import Problem
 
 FORMAT, VERSION = "zerogap-sequence-model", 1
 ARRAYS = {
-    "header": (np.uint8, 1), "keys": (np.int64, 1), "row_start": (np.int64, 1), "label_of_weight": (np.int32, 1), "weights": (np.float64, 1),
-    "transitions": (np.float64, 2), "start": (np.float64, 1), "end": (np.float64, 1),
+    "header": (np.uint8, 1), "keys": (np.int64, 1), "row_start": (np.int64, 1), "label_of_weight": (np.int32, 1),
+    "weights": (np.float64, 1), "transitions": (np.float64, 2), "start": (np.float64, 1), "end": (np.float64, 1),
 }  # fmt: skip
 
 
@@ -56,7 +56,10 @@ class SequenceModel:
         return self.features.scores(self.features.rows(example.columns, len(example)), self.weights)
 
     def problem(self, example: Example, *, constraints: Sequence[Constraint] | None = None) -> Problem:
-        """The example as a decoding problem, under the model's constraints and its own; `constraints` replaces them all, `()` leaves none."""
+        """The example as a decoding problem, under the model's constraints and its own.
+
+        `constraints` replaces them all, as they are; `()` leaves none.
+        """
         if constraints is None:
             constraints = self.constraints + self.constraints_of(example)
         return Problem(self.emissions(example), self.transitions, self.start, self.end, self.labels, constraints, order=1)
@@ -72,7 +75,7 @@ class SequenceModel:
             "constraints": [constraint_to_json(constraint) for constraint in self.constraints], "penalties": dict(self.penalties),
             "vocabularies": [list(vocabulary) for vocabulary in self.features.attributes.vocabularies],
         }  # fmt: skip
-        arrays = {
+        arrays: dict[str, Any] = {
             "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8), "keys": self.features.keys,
             "row_start": self.features.row_start, "label_of_weight": self.features.labels, "weights": self.weights,
             "transitions": self.transitions, "start": self.start, "end": self.end,
@@ -95,7 +98,7 @@ class SequenceModel:
 
 
 def group_of(constraint: Constraint, *, of_example: bool = False) -> str:
-    """Soft constraints of the same group share a penalty: those of one title; without a title, of one kind in examples, each its own in a model."""
+    """Soft constraints of a group share a penalty: those of one title; without a title, in examples of one kind, in a model of one name."""
     if constraint.title:
         return constraint.title
     return constraint.kind if of_example else replace(constraint, penalty=None).name

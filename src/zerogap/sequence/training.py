@@ -1,9 +1,9 @@
 """Training: conditional random fields, or an averaged perceptron that decodes under constraints and learns their penalties.
 
-`crf` minimises the regularised negative log-likelihood by L-BFGS, `crf-sgd` the same by stochastic gradient descent. `perceptron` is Collins
-2002 with the exact decoder: Tromble & Eisner 2006, section 6.2, suggest to train the weights of constraints jointly with the local model, by
-"a perceptron algorithm, which repeatedly extracts the best global path (using our algorithm), compares it to the gold standard, and
-adjusts the constraint weights".
+`crf` minimises the regularised negative log-likelihood by L-BFGS, `crf-sgd` the same by stochastic gradient descent. `perceptron` is
+Collins 2002 with the exact decoder: Tromble & Eisner 2006, section 6.2, suggest to train the weights of constraints jointly with the
+local model, by "a perceptron algorithm, which repeatedly extracts the best global path (using our algorithm), compares it to the gold
+standard, and adjusts the constraint weights".
 """
 
 from __future__ import annotations
@@ -254,7 +254,7 @@ class Bound:
 
 
 def bound_constraints(task: Task) -> tuple[list[Bound], dict[str, float]]:
-    """Per example its constraints, without the hard ones that its own labels break; and the groups of soft ones with their first penalties."""
+    """Per example its constraints, without the hard ones that its own labels break; and the first penalties of groups of soft ones."""
     penalties: dict[str, float] = {}
     numbers: dict[str, int] = {}
     found = []
@@ -357,8 +357,8 @@ def constrained_labels_of(
     ]
     size = len(task.labels)
     problem = Problem(emissions, table[0, :size, :size], table[0, size, :size], table[0, :size, size], task.labels, constraints, order=1)
-    solution = decode(problem)
-    return np.array(problem.indices(solution.structure), dtype=np.int64)
+    structure = decode(problem).structure
+    return found if structure is None else np.array(problem.indices(structure), dtype=np.int64)
 
 
 ALGORITHMS: dict[str, tuple[Callable[[Task], tuple[Scores, dict[str, float]]], int]] = {
