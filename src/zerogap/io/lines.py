@@ -1,0 +1,108 @@
+"""Lines of UTF-8 text in and out: gzip by suffix, `-` for standard input and output, files written whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import os
+import sys
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO, TextIO, cast
+
+from zerogap.errors import FormatError
+
+STANDARD = "-"
+
+
+def read_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
+    """Line numbers from 1 and lines with their ends, as they are in the file; only a newline ends a line."""
+    name, number = shown(path), 0
+    try:
+        with reading(path) as stream:
+            for number, line in enumerate(stream, start=1):
+                yield number, line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        byte = error.object[error.start]
+        raise FormatError(f"{name}, line {number} is not UTF-8 text (byte {byte:#04x}): expected UTF-8; iconv converts files.") from None
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        raise FormatError(f"{name} cannot be unpacked after line {number}: {error}.") from None
+    except OSError as error:
+        raise FormatError(f"{name} cannot be read: {error.strerror or error}.") from None
+
+
+@contextmanager
+def reading(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    if os.fspath(path) == STANDARD:
+        yield sys.stdin.buffer
+    elif is_packed(path):
+        with gzip.open(path, "rb") as packed:
+            yield cast(BinaryIO, packed)
+    else:
+        with open(path, "rb") as plain:
+            yield plain
+
+
+@contextmanager
+def writing(path: str | os.PathLike[str] | None) -> Iterator[TextIO]:
+    """A text file that appears at `path` when the body ends well; standard output for None and `-`."""
+    if path is None or os.fspath(path) == STANDARD:
+        sys.stdout.flush()
+        stream = io.TextIOWrapper(sys.stdout.buffer, encoding="utf-8", newline="", write_through=False)
+        try:
+            yield stream
+            stream.flush()
+        finally:
+            stream.detach()
+        return
+    with whole(path) as part, open(part, "wb") as file:
+        packed = gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) if is_packed(path) else None  # no time: the same bytes again
+        with io.TextIOWrapper(cast(BinaryIO, packed or file), encoding="utf-8", newline="") as stream:
+            yield stream
+
+
+@contextmanager
+def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A path to write to beside `path`; what is there takes the place of `path` if the body ends well, and is deleted if not."""
+    target = Path(os.path.realpath(path))
+    if target.exists() and not target.is_file():  # a pipe or a device
+        check_writable(path, target)
+        yield target
+        return
+    part = target.with_name(f".{target.stem}.{os.getpid()}{target.suffix}")
+    try:
+        with refusing(path):
+            part.touch()
+        yield part
+        with refusing(path):
+            part.replace(target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def check_writable(path: str | os.PathLike[str], target: Path) -> None:
+    if target.is_dir():
+        raise FormatError(f"{shown(path)} cannot be written: it is a folder.")
+
+
+@contextmanager
+def refusing(path: str | os.PathLike[str]) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise FormatError(f"{shown(path)} cannot be written: {error.strerror or error}.") from None
+
+
+def shown(path: str | os.PathLike[str]) -> str:
+    return "standard input" if os.fspath(path) == STANDARD else os.fspath(path)
+
+
+def is_packed(path: str | os.PathLike[str]) -> bool:
+    return os.fspath(path).endswith(".gz")
+
+
+def suffix_of(path: str | os.PathLike[str]) -> str:
+    """The suffix that says what is in a file, in small letters and without .gz."""
+    return Path(os.fspath(path).removesuffix(".gz")).suffix.lower()
