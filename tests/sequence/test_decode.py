@@ -15,6 +15,8 @@ from zerogap.oracles.regex import compile_regex
 from zerogap.proof import Intersection, Solution
 from zerogap.proof.sequence import sequence_bound
 from zerogap.proof.verify import verify
+from zerogap.sequence import auto
+from zerogap.sequence.relaxation import ORDERS, learned_order
 from zerogap.testing.strategies import score_arrays
 
 LABELS = {"plain": ("A", "B", "O"), "BIO": ("B-A", "I-A", "B-B", "I-B", "O")}
@@ -70,17 +72,87 @@ def best_of_all(problem):
     return optimum(problem, itertools.product(problem.labels, repeat=problem.n_tokens))
 
 
-@given(problems(), st.sampled_from(["auto", "relaxation", "intersection", "ilp"]))
-@settings(max_examples=300)
+def hurried(problem):
+    """`auto` without its first searches: everything is left to prices and sweeps."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(auto, "FIRST_LIMIT", 0)
+        return seq.decode(problem)
+
+
+def by_order(order):
+    return lambda problem: seq.decode(problem, method="relaxation", order=order)
+
+
+EXACT = {
+    "auto": seq.decode,
+    "auto by sweeps": hurried,
+    "intersection": lambda problem: seq.decode(problem, method="intersection"),
+    "ilp": lambda problem: seq.decode(problem, method="ilp"),
+    **{f"relaxation, {order}": by_order(order) for order in ORDERS},
+}
+
+
+@given(problems(), st.sampled_from(sorted(EXACT)))
+@settings(max_examples=500)
 def test_exact_and_proved(problem, method):
     best = best_of_all(problem)
     if best == -np.inf:
         with pytest.raises(Infeasible):
-            seq.decode(problem, method=method)
+            EXACT[method](problem)
         return
-    solution = seq.decode(problem, method=method)
+    solution = EXACT[method](problem)
     assert solution.score == solution.bound == best
     verify(problem, solution)
+
+
+@given(problems())
+@settings(max_examples=150)
+def test_lagrangian_is_never_wrong(problem):
+    best = best_of_all(problem)
+    try:
+        solution = seq.decode(problem, method="lagrangian")
+    except Infeasible:
+        assert best == -np.inf
+        return
+    assert solution.score <= best <= solution.bound
+    verify(problem, solution)
+
+
+def test_lagrangian_closes_the_gap_where_one_count_binds():
+    problem = seq.Problem([[2, 0], [1, 0], [2, 0]], labels=("A", "O"), constraints=[seq.at_most("A", 0)])
+    assert seq.decode(problem, method="lagrangian").status == "optimal"
+
+
+@given(problems(), st.integers(2, 6))
+@settings(max_examples=200)
+def test_the_k_best(problem, k):
+    scores = []
+    for labelling in itertools.product(problem.labels, repeat=problem.n_tokens):
+        try:
+            problem.check(labelling)
+        except InvalidStructure:
+            continue
+        scores.append(problem.score(labelling))
+    if not scores:
+        return
+    solution = seq.decode(problem, k=k)
+    found = [solution.score, *(score for _, score in solution.alternatives)]
+    assert found == sorted(scores, reverse=True)[:k] or problem.n_tokens == 0
+    verify(problem, solution)
+    if solution.alternatives and solution.alternatives[-1][1] < solution.score:
+        with pytest.raises(VerificationError):  # one is missing in the middle
+            verify(problem, replace(solution, structure=solution.structure, alternatives=(*solution.alternatives[1:],))
+                   if solution.alternatives[0][1] > solution.alternatives[-1][1] else replace(solution, alternatives=(solution.alternatives[0],) * 2))  # fmt: skip
+
+
+@given(problems(max_tokens=5))
+@settings(max_examples=100)
+def test_a_learned_order_is_exact_too(problem):
+    if best_of_all(problem) == -np.inf:
+        return
+    solved = seq.decode(problem)
+    order = learned_order([solved], [problem])
+    assert seq.decode(problem, method="relaxation", order=order).score == solved.score
 
 
 @given(problems(max_tokens=3, soft=False))

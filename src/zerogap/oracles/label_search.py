@@ -1,33 +1,93 @@
-"""Best-first search for the best labelling under automata: exact, with Viterbi scores of the rest as the bound.
+"""Exact search for the best labellings under automata, with Viterbi scores of the rest as the bound.
 
-A search state is a token, a lattice state and the states of all machines, packed into one number. What can still follow is
-bounded by the best completion that a few *selected* machines allow (backward Viterbi over lattice and selected states), under
-prices on counts that other machines imply:
+A search state is a token, a lattice state and the states of the *active* machines, packed into one or more 64-bit words. What
+can still follow is bounded by the best completion that a few *selected* machines allow (backward Viterbi over lattice and
+selected states), under prices on counts that other machines imply:
 
     bound(prefix) = priced score of the prefix + best priced completion + sum of the largest refunds
 
 With nothing selected and no prices it is the heuristic of A*. Prices make it tight where counts bind, selection where order
-does. The best prefix in a queue is extended until a complete labelling is worth what the bound of the next best prefix
-allows. Of two prefixes that reach the same search state only the better one matters. Soft machines that are lost go to a
-state of their own, at their penalty.
+does. Of two prefixes that reach the same search state only the better one matters. Soft machines that are lost go to a
+state of their own, at their penalty. `search` extends the most promising prefix until a complete labelling is worth what the
+bound of the next allows; `sweep` extends all prefixes above a threshold, token by token.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from zerogap.oracles.compile import boolean, float64, int64, kernel, readonly, types, writable
+from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, readonly, types, writable
 from zerogap.oracles.label_bounds import F1, F2, F3, I1, JUMPS, MACHINES, NOTHING
 from zerogap.oracles.pools import grown, grown_numbers
 
 SOLVED, EXHAUSTED, LIMITED = 0, 1, 2  # why a search ended: with an optimum, with nothing left, at its limit
+WORD_BITS = 62
 
 
-@kernel(int64(int64, int64, int64))
-def mixed(position, code, mask):
-    h = position * 7046029254386353131 + code * 5859967846236521237
-    h ^= h >> 29
-    return h & mask
+@inner
+def layout(active, n_states, is_hard):
+    """Word, first bit and mask of every active machine, and how many words there are. A lost soft machine is in state n_states."""
+    word, shift, mask = np.empty_like(active), np.empty_like(active), np.empty_like(active)
+    n_words, used = 1, 0
+    for k in range(active.shape[0]):
+        largest, bits = n_states[active[k]] - (1 if is_hard[active[k]] else 0), 0
+        while largest >> bits:
+            bits += 1
+        if used + bits > WORD_BITS:
+            n_words, used = n_words + 1, 0
+        word[k], shift[k], mask[k] = n_words - 1, used, (1 << bits) - 1
+        used += bits
+    return word, shift, mask, n_words
+
+
+@inner
+def unpack(code, node, n_words, word, shift, mask, states):  # out: states (active,)
+    for k in range(word.shape[0]):
+        states[k] = (code[node * n_words + word[k]] >> shift[k]) & mask[k]
+
+
+@inner
+def advance(
+    t, j, size, states, follow, base, n_states, table_of, final, final_base, penalties, is_hard, active, word, shift, child
+):  # out: child (words,)  # fmt: skip
+    """Takes the active machines over one more lattice state: the penalty of the soft ones that are lost, inf if a hard one is."""
+    last = t == table_of.shape[1] - 1
+    penalty = 0.0
+    for w in range(child.shape[0]):
+        child[w] = 0
+    for k in range(active.shape[0]):
+        c, q = active[k], states[k]
+        if q != n_states[c]:  # else a soft machine that was lost before
+            q = follow[base[c] + (table_of[c, t] * n_states[c] + q) * size + j]
+            if last and q >= 0 and not final[final_base[c] + q]:
+                q = -1
+            if q < 0:
+                if is_hard[c]:
+                    return np.inf
+                penalty += penalties[c]
+                q = n_states[c]
+        child[word[k]] |= q << shift[k]
+    return penalty
+
+
+@inner
+def slot_of(position, key, start, at, code, slots):
+    """Where a search state is in the table, or the empty slot where it belongs; its words are key[start], key[start + 1], ..."""
+    n_words = code.shape[0] // at.shape[0]
+    h = position * 7046029254386353131
+    for w in range(n_words):
+        h = (h ^ key[start + w]) * 5859967846236521237
+        h ^= h >> 29
+    slot = h & (slots.shape[0] - 1)
+    while slots[slot] != NOTHING:
+        node = slots[slot]
+        same = at[node] == position
+        for w in range(n_words):
+            same = same and code[node * n_words + w] == key[start + w]
+        if same:
+            break
+        slot = (slot + 1) & (slots.shape[0] - 1)
+    return slot
 
 
 @kernel(int64(int64, int64, int64, float64, writable(float64, 1), writable(int64, 1), readonly(int64, 1)))
@@ -62,37 +122,36 @@ def dequeue(height, key, heap, at):  # out: key, heap without their first entry;
 
 
 @kernel(
-    types.Tuple((int64, float64, int64, writable(int64, 1)))(
-        F2, F3, F1, F3, F3, F1, float64, *MACHINES, I1, F1, readonly(boolean, 1), I1, *JUMPS, float64, int64,
+    types.Tuple((int64, float64, int64))(
+        F2, F3, F1, F3, F3, F1, float64, *MACHINES, F1, readonly(boolean, 1), I1, *JUMPS, float64, int64, writable(int64, 1)
     )
 )  # fmt: skip
 def search(
     nodes, edges, first, rest, priced_edges, priced_first, refunds,
-    follow, base, n_states, table_of, final, final_base, shift, penalties, is_hard, selected, jump, jump_of,
-    incumbent, limit,
-):  # fmt: skip
+    follow, base, n_states, table_of, final, final_base, penalties, is_hard, active, jump, jump_of,
+    incumbent, limit, path,
+):  # out: path (n,)  # fmt: skip
     """The best labelling that scores more than `incumbent`, unless `limit` looks at prefixes end the search first.
 
-    `rest[t, p, s]` bounds what follows in priced scores, `refunds` what prices may give back. The state of machine c has the bits
-    of a code from shift[c] to shift[c + 1]. Returns why it ended, the score, how many looks it took, and the path of lattice
-    states. A prefix makes its children one by one, the most promising first (partial expansion, Yoshizumi et al. 2000): when
-    it comes up, its child of that bound is made, and it goes back into the queue with the bound of the next.
+    `rest[t, p, s]` bounds what follows in priced scores, `refunds` what prices may give back; p is the mode of the selected
+    machines, which must be active. Returns why it ended, the score, and how many looks it took. A prefix makes its children one
+    by one, the most promising first (partial expansion, Yoshizumi et al. 2000): when it comes up, its child of that bound is
+    made, and it goes back into the queue with the bound of the next.
     """
     n, size = nodes.shape
-    m = n_states.shape[0]
-    path = np.empty(n, dtype=np.int64)
+    word, shift, mask, n_words = layout(active, n_states, is_hard)
+    states, child = np.zeros(active.shape[0], dtype=np.int64), np.zeros(n_words, dtype=np.int64)
     capacity = 256
     at = np.empty(capacity, dtype=np.int64)  # token * size + state; from n * size on if complete
-    code, parent = np.empty(capacity, dtype=np.int64), np.empty(capacity, dtype=np.int64)
+    code, parent = np.empty(capacity * n_words, dtype=np.int64), np.empty(capacity, dtype=np.int64)
+    modes = np.empty(capacity, dtype=np.int64)
     score, priced = np.empty(capacity, dtype=np.float64), np.empty(capacity, dtype=np.float64)
     heap, key = np.empty(capacity, dtype=np.int64), np.empty(capacity, dtype=np.float64)
     n_nodes, height = 0, 0
     slots = np.full(1024, NOTHING, dtype=np.int64)  # the best prefix of a search state
-    mask = slots.shape[0] - 1
-    mode = 0  # of the selected machines, for the prefix that is looked at
     looks = 0
     current, bound = NOTHING, np.inf  # the prefix that is looked at, and its bound; NOTHING for the empty one
-    t, state, prefix_code, prefix_score, prefix_priced = -1, 0, 0, 0.0, 0.0
+    t, state, mode, prefix_score, prefix_priced = -1, 0, 0, 0.0, 0.0
     while True:
         # make the children that reach the bound, and remember the bound of the best of the others
         next_bound = -np.inf
@@ -110,26 +169,14 @@ def search(
                 continue
             if not reach > incumbent:
                 continue
-            added = first[j] if t < 0 else edges[row, state, j] + nodes[t + 1, j]
-            child_code, penalty, lost = 0, 0.0, False
-            for c in range(m):
-                q = (prefix_code >> shift[c]) & ((1 << (shift[c + 1] - shift[c])) - 1)
-                if q != n_states[c]:  # else a soft machine that was lost before
-                    q = follow[base[c] + (table_of[c, t + 1] * n_states[c] + q) * size + j]
-                    if t + 1 == n - 1 and q >= 0 and not final[final_base[c] + q]:
-                        q = -1
-                    if q < 0:
-                        if is_hard[c]:
-                            lost = True
-                            break
-                        penalty += penalties[c]
-                        q = n_states[c]
-                child_code |= q << shift[c]
-            if lost:
+            penalty = advance(
+                t + 1, j, size, states, follow, base, n_states, table_of, final, final_base, penalties, is_hard, active, word, shift, child
+            )
+            if penalty == np.inf:
                 continue
-            child_score = prefix_score + added - penalty
+            child_score = prefix_score + (first[j] if t < 0 else edges[row, state, j] + nodes[t + 1, j]) - penalty
             if t + 1 == n - 1:
-                position, child_code, child_bound, child_priced = n * size + j, 0, child_score, 0.0
+                position, child_bound, child_priced = n * size + j, child_score, 0.0
             else:
                 position = (t + 1) * size + j
                 child_priced = prefix_priced + step_priced - penalty
@@ -138,26 +185,24 @@ def search(
                 continue
             if n_nodes + 1 >= capacity:
                 capacity *= 2
-                at, code, parent, heap = grown(at, capacity), grown(code, capacity), grown(parent, capacity), grown(heap, capacity)
+                at, code, parent, heap = grown(at, capacity), grown(code, capacity * n_words), grown(parent, capacity), grown(heap, capacity)
                 score, priced, key = grown_numbers(score, capacity), grown_numbers(priced, capacity), grown_numbers(key, capacity)
+                modes = grown(modes, capacity)
                 if 2 * capacity > slots.shape[0]:
                     slots = np.full(4 * capacity, NOTHING, dtype=np.int64)
-                    mask = slots.shape[0] - 1
                     for node in range(n_nodes):
                         if at[node] < n * size:
-                            slot = mixed(at[node], code[node], mask)
-                            while slots[slot] != NOTHING and (at[slots[slot]] != at[node] or code[slots[slot]] != code[node]):
-                                slot = (slot + 1) & mask
+                            slot = slot_of(at[node], code, node * n_words, at, code, slots)
                             if slots[slot] == NOTHING or score[node] > score[slots[slot]]:
                                 slots[slot] = node
             if t + 1 < n - 1:
-                slot = mixed(position, child_code, mask)
-                while slots[slot] != NOTHING and (at[slots[slot]] != position or code[slots[slot]] != child_code):
-                    slot = (slot + 1) & mask
+                slot = slot_of(position, child, 0, at, code, slots)
                 if slots[slot] != NOTHING and score[slots[slot]] >= child_score:
                     continue  # the same search state was reached at least as well
                 slots[slot] = n_nodes
-            at[n_nodes], code[n_nodes], parent[n_nodes] = position, child_code, current
+            at[n_nodes], parent[n_nodes], modes[n_nodes] = position, current, after
+            for w in range(n_words):
+                code[n_nodes * n_words + w] = child[w]
             score[n_nodes], priced[n_nodes] = child_score, child_priced
             height = enqueue(height, n_nodes, position, child_bound, key, heap, at)
             n_nodes += 1
@@ -167,7 +212,7 @@ def search(
         # take the most promising prefix
         while True:
             if height == 0:
-                return EXHAUSTED, -np.inf, looks, path
+                return EXHAUSTED, -np.inf, looks
             current, bound = heap[0], key[0]
             height = dequeue(height, key, heap, at)
             if at[current] >= n * size:  # complete, and nothing else can be better
@@ -176,135 +221,133 @@ def search(
                     path[t] = at[node] % size
                     node = parent[node]
                     t -= 1
-                return SOLVED, score[current], looks, path
-            slot = mixed(at[current], code[current], mask)
-            while at[slots[slot]] != at[current] or code[slots[slot]] != code[current]:
-                slot = (slot + 1) & mask
-            if slots[slot] == current:
+                return SOLVED, score[current], looks
+            if slots[slot_of(at[current], code, current * n_words, at, code, slots)] == current:
                 break  # else a better way to the same search state has been found since
         if looks == limit:
-            return LIMITED, bound, looks, path
+            return LIMITED, bound, looks
         looks += 1
-        t, state = at[current] // size, at[current] % size
-        prefix_code, prefix_score, prefix_priced = code[current], score[current], priced[current]
-        mode, place = 0, 1
-        for k in range(selected.shape[0]):
-            c = selected[k]
-            mode += ((prefix_code >> shift[c]) & ((1 << (shift[c + 1] - shift[c])) - 1)) * place
-            place *= n_states[c]
+        t, state, mode = at[current] // size, at[current] % size, modes[current]
+        prefix_score, prefix_priced = score[current], priced[current]
+        unpack(code, current, n_words, word, shift, mask, states)
 
 
 @kernel(
-    types.Tuple((int64, float64, int64, writable(int64, 1)))(
-        F2, F3, F1, F3, F3, F1, float64, *MACHINES, I1, F1, readonly(boolean, 1), I1, *JUMPS, float64, int64,
+    types.Tuple((int64, int64, int64))(
+        F2, F3, F1, F3, F3, F1, float64, *MACHINES, F1, readonly(boolean, 1), I1, *JUMPS,
+        float64, int64, writable(float64, 1), writable(int64, 2),
     )
 )  # fmt: skip
 def sweep(
     nodes, edges, first, rest, priced_edges, priced_first, refunds,
-    follow, base, n_states, table_of, final, final_base, shift, penalties, is_hard, selected, jump, jump_of,
-    threshold, limit,
-):  # fmt: skip
-    """The best labelling that scores more than `threshold`, token by token: all prefixes whose bound exceeds it are kept.
+    follow, base, n_states, table_of, final, final_base, penalties, is_hard, active, jump, jump_of,
+    threshold, limit, scores, paths,
+):  # out: scores (k,), paths (k, n), best first  # fmt: skip
+    """The k best labellings that score more than `threshold`, token by token: all prefixes whose bound exceeds it are kept.
 
-    Arguments and results are those of `search`; EXHAUSTED says that nothing scores more than the threshold, LIMITED that more
-    than `limit` prefixes would have to be kept. Where many prefixes matter this is several times as fast: there is no queue,
-    and a table of search states for one token at a time.
+    Returns why it ended, how many labellings it found, and how many prefixes it kept. EXHAUSTED says that nothing scores more
+    than the threshold, LIMITED that more than `limit` prefixes would have to be kept. Of the prefixes that reach the same search
+    state the k best are kept. Where many prefixes matter this is several times as fast as `search`: there is no queue, and a
+    table of search states for one token at a time.
     """
     n, size = nodes.shape
-    m = n_states.shape[0]
-    path = np.empty(n, dtype=np.int64)
+    k_best = scores.shape[0]
+    word, shift, mask, n_words = layout(active, n_states, is_hard)
+    states, child = np.zeros(active.shape[0], dtype=np.int64), np.zeros(n_words, dtype=np.int64)
     capacity = 1024
-    at, code, parent = np.empty(capacity, dtype=np.int64), np.empty(capacity, dtype=np.int64), np.empty(capacity, dtype=np.int64)
+    at, parent, modes = np.empty(capacity, dtype=np.int64), np.empty(capacity, dtype=np.int64), np.empty(capacity, dtype=np.int64)
+    code, others = np.empty(capacity * n_words, dtype=np.int64), np.empty(capacity if k_best > 1 else 1, dtype=np.int64)
     score, priced = np.empty(capacity, dtype=np.float64), np.empty(capacity, dtype=np.float64)
     slots = np.full(2048, NOTHING, dtype=np.int64)
-    states = np.zeros(m, dtype=np.int64)
-    n_nodes, layer, layer_end = 0, 0, 0
-    best, best_node, best_last = threshold, NOTHING, 0
+    n_nodes, layer, layer_end, n_found = 0, 0, 0, 0
+    scores[:] = threshold
+    ends, lasts = np.full(k_best, NOTHING, dtype=np.int64), np.zeros(k_best, dtype=np.int64)
     for t in range(n):
         last = t == n - 1
         row = 0 if edges.shape[0] == 1 else t - 1
-        mask = slots.shape[0] - 1
         for prefix in range(layer, max(layer_end, layer + (t == 0))):  # before the first token there is one, the empty one
-            state, prefix_code, prefix_score, prefix_priced, mode, place = 0, 0, 0.0, 0.0, 0, 1
+            state, prefix_score, prefix_priced, mode = 0, 0.0, 0.0, 0
             if t > 0:
-                state, prefix_code, prefix_score, prefix_priced = at[prefix], code[prefix], score[prefix], priced[prefix]
-                for k in range(selected.shape[0]):
-                    c = selected[k]
-                    mode += ((prefix_code >> shift[c]) & ((1 << (shift[c + 1] - shift[c])) - 1)) * place
-                    place *= n_states[c]
-            ready = False
+                state, prefix_score, prefix_priced, mode = at[prefix], score[prefix], priced[prefix], modes[prefix]
+            ready = t == 0
             for j in range(size):
                 after = jump[jump_of[t], mode, j]
                 if after == NOTHING:
                     continue
                 step_priced = priced_first[j] if t == 0 else priced_edges[row, state, j] + nodes[t, j]
-                if not prefix_priced + step_priced + rest[t, after, j] + refunds > best:
+                if not prefix_priced + step_priced + rest[t, after, j] + refunds > scores[k_best - 1]:
                     continue
                 if not ready:  # unpack the machines once per prefix, and only if it has a child
                     ready = True
-                    for c in range(m):
-                        states[c] = (prefix_code >> shift[c]) & ((1 << (shift[c + 1] - shift[c])) - 1)
-                child_code, penalty, lost = 0, 0.0, False
-                for c in range(m):
-                    q = states[c]
-                    if q != n_states[c]:
-                        q = follow[base[c] + (table_of[c, t] * n_states[c] + q) * size + j]
-                        if last and q >= 0 and not final[final_base[c] + q]:
-                            q = -1
-                        if q < 0:
-                            if is_hard[c]:
-                                lost = True
-                                break
-                            penalty += penalties[c]
-                            q = n_states[c]
-                    child_code |= q << shift[c]
-                if lost:
+                    unpack(code, prefix, n_words, word, shift, mask, states)
+                penalty = advance(
+                    t, j, size, states, follow, base, n_states, table_of, final, final_base, penalties, is_hard, active, word, shift, child
+                )
+                if penalty == np.inf:
                     continue
                 child_score = prefix_score + (first[j] if t == 0 else edges[row, state, j] + nodes[t, j]) - penalty
                 if last:
-                    if child_score > best:
-                        best, best_node, best_last = child_score, prefix if t > 0 else NOTHING, j
+                    if child_score > scores[k_best - 1]:
+                        n_found += n_found < k_best
+                        i = k_best - 1
+                        while i > 0 and scores[i - 1] < child_score:
+                            scores[i], ends[i], lasts[i] = scores[i - 1], ends[i - 1], lasts[i - 1]
+                            i -= 1
+                        scores[i], ends[i], lasts[i] = child_score, prefix if t > 0 else NOTHING, j
                     continue
                 child_priced = prefix_priced + step_priced - penalty
-                if not child_priced + rest[t, after, j] + refunds > best:
+                if not child_priced + rest[t, after, j] + refunds > scores[k_best - 1]:
                     continue
-                slot = mixed(j, child_code, mask)
-                while slots[slot] != NOTHING and (at[slots[slot]] != j or code[slots[slot]] != child_code):
-                    slot = (slot + 1) & mask
-                node = slots[slot]
-                if node != NOTHING:
-                    if child_score > score[node]:
-                        parent[node], score[node], priced[node] = prefix, child_score, child_priced
-                    continue
+                slot = slot_of(j, child, 0, at, code, slots)
+                head = slots[slot]
+                if head != NOTHING:  # the search state was reached before: keep the k best ways
+                    worst, ways = head, 1
+                    if k_best > 1:
+                        other = others[head]
+                        while other != NOTHING:
+                            ways += 1
+                            if score[other] < score[worst]:
+                                worst = other
+                            other = others[other]
+                    if ways == k_best:
+                        if child_score > score[worst]:
+                            parent[worst], score[worst], priced[worst] = prefix if t > 0 else NOTHING, child_score, child_priced
+                        continue
                 if n_nodes == limit:
-                    return LIMITED, threshold, n_nodes, path
+                    return LIMITED, 0, n_nodes
                 if n_nodes == capacity:
                     capacity *= 2
-                    at, code, parent = grown(at, capacity), grown(code, capacity), grown(parent, capacity)
-                    score, priced = grown_numbers(score, capacity), grown_numbers(priced, capacity)
-                slots[slot] = n_nodes
-                at[n_nodes], code[n_nodes], parent[n_nodes] = j, child_code, prefix if t > 0 else NOTHING
+                    at, code, parent = grown(at, capacity), grown(code, capacity * n_words), grown(parent, capacity)
+                    score, priced, modes = grown_numbers(score, capacity), grown_numbers(priced, capacity), grown(modes, capacity)
+                    if k_best > 1:
+                        others = grown(others, capacity)
+                at[n_nodes], parent[n_nodes], modes[n_nodes] = j, prefix if t > 0 else NOTHING, after
+                for w in range(n_words):
+                    code[n_nodes * n_words + w] = child[w]
                 score[n_nodes], priced[n_nodes] = child_score, child_priced
+                if k_best > 1:
+                    others[n_nodes] = NOTHING if head == NOTHING else others[head]
+                if head == NOTHING:
+                    slots[slot] = n_nodes
+                else:
+                    others[head] = n_nodes
                 n_nodes += 1
                 if 2 * (n_nodes - layer_end) > slots.shape[0]:
+                    # the first way to a search state is its head; later ones are in the chain already
+                    heads = slots[slots != NOTHING]
                     slots = np.full(2 * slots.shape[0], NOTHING, dtype=np.int64)
-                    mask = slots.shape[0] - 1
-                    for node in range(layer_end, n_nodes):
-                        slot = mixed(at[node], code[node], mask)
-                        while slots[slot] != NOTHING:
-                            slot = (slot + 1) & mask
-                        slots[slot] = node
+                    for node in heads:
+                        slots[slot_of(at[node], code, node * n_words, at, code, slots)] = node
         if last:
             break
         if n_nodes == layer_end:
-            return EXHAUSTED, threshold, n_nodes, path
+            return EXHAUSTED, 0, n_nodes
         slots[:] = NOTHING
         layer, layer_end = layer_end, n_nodes
-    if (best_node == NOTHING and n > 1) or (n == 1 and best == threshold):
-        return EXHAUSTED, threshold, n_nodes, path
-    path[n - 1] = best_last
-    node = best_node
-    for t in range(n - 2, -1, -1):
-        path[t] = at[node]
-        node = parent[node]
-    return SOLVED, best, n_nodes, path
+    for i in range(n_found):
+        paths[i, n - 1] = lasts[i]
+        node = ends[i]
+        for t in range(n - 2, -1, -1):
+            paths[i, t] = at[node]
+            node = parent[node]
+    return SOLVED if n_found > 0 else EXHAUSTED, n_found, n_nodes

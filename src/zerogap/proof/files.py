@@ -27,7 +27,7 @@ FORMAT, VERSION = "zerogap-solution", 1
 
 def solution_to_json(solution: Solution[Any]) -> dict[str, Any]:
     """A JSON object with the structure, score, bound, certificate and trace."""
-    return {
+    value = {
         "format": FORMAT,
         "version": VERSION,
         "status": solution.status,
@@ -37,6 +37,10 @@ def solution_to_json(solution: Solution[Any]) -> dict[str, Any]:
         "certificate": certificate_to_json(solution.certificate),
         "trace": {name: [number_to_json(value) for value in getattr(solution.trace, name)] for name in ("bounds", "scores", "seconds")},
     }
+    if solution.alternatives != ():
+        others = solution.alternatives
+        value["alternatives"] = None if others is None else [[structure_to_json(other), number_to_json(score)] for other, score in others]
+    return value
 
 
 def solution_from_json(value: Any, where: str = "solution") -> Solution[Any]:
@@ -59,7 +63,19 @@ def read_solution(value: dict[str, Any], where: str) -> Solution[Any]:
         bound=number_from_json(field(value, "bound", where), f"{where}.bound"),
         certificate=certificate_from_json(field(value, "certificate", where), f"{where}.certificate"),
         trace=Trace(*columns),
+        alternatives=read_alternatives(value.get("alternatives", []), f"{where}.alternatives"),
     )
+
+
+def read_alternatives(value: Any, where: str) -> tuple[tuple[Any, float], ...] | None:
+    if value is None:
+        return None
+    found = []
+    for i, row in enumerate(expect(value, list, where)):
+        if len(expect(row, list, f"{where}[{i}]")) != 2:
+            raise FormatError(f"{where}[{i}] has {len(row)} entries: expected a structure and its score.")
+        found.append((structure_from_json(row[0], f"{where}[{i}]"), number_from_json(row[1], f"{where}[{i}]")))
+    return tuple(found)
 
 
 def check_format(value: Any, name: str, version: int, where: str) -> None:

@@ -24,12 +24,26 @@ from zerogap.sequence.problem import Problem
 
 def sequence_bound(problem: Problem, certificate: Certificate, claimed: float) -> float:
     """`claimed` if the certificate proves it, else a score above it that it does not exclude."""
+    above = scores_above(problem, certificate, claimed, 1)
+    return float(above[0]) if len(above) else claimed
+
+
+def sequence_alternatives(problem: Problem, certificate: Certificate, claimed: float, k: int) -> Scores:
+    """The scores above `claimed` of the k best labellings. Only if all constraints are intersected is every one a labelling's own."""
+    if not isinstance(certificate, Intersection) or len(certificate.constraints) != len(problem.machines):
+        raise VerificationError("alternatives need a certificate that intersects all constraints.")
+    return scores_above(problem, certificate, claimed, k)
+
+
+def scores_above(problem: Problem, certificate: Certificate, claimed: float, k: int) -> Scores:
+    """The k best scores above `claimed` that the certificate does not exclude, best first."""
     if not isinstance(certificate, Intersection):
         raise VerificationError(f"a certificate of kind {certificate.kind!r} proves nothing about label sequences.")
     check_numbers(problem, certificate)
     n, size = problem.emissions.shape
     if n == 0:
-        return max(claimed, problem.local_score([]) - sum(float(problem.penalties[c]) for c in problem.broken([])))
+        nothing = np.array([problem.local_score([]) - sum(float(problem.penalties[c]) for c in problem.broken([]))])
+        return nothing[nothing > claimed]
     steps, refunds = prices_of(problem, certificate.prices)
     # a constraint that is priced and not intersected is relaxed: its price is part of what a labelling is worth here
     relaxed, relaxed_refunds = prices_of(problem, tuple((c, u) for c, u in certificate.prices if c not in certificate.constraints))
@@ -52,24 +66,22 @@ def sequence_bound(problem: Problem, certificate: Certificate, claimed: float) -
         new = np.concatenate([np.concatenate([history[rows, 1:], labels[:, None]], axis=1), prefixes[rows, order:]], axis=1)
         new_score, new_priced = score[rows] + added.reshape(-1), priced[rows] + added_priced.reshape(-1)
         alive = new_score > -np.inf
-        for k, machine in enumerate(machines):
-            state = new[:, order + k]
+        for c, machine in enumerate(machines):
+            state = new[:, order + c]
             table = machine.following[0 if machine.table_of is None else machine.table_of[t]]
             after = np.where(state == DEAD, DEAD, table[np.maximum(state, 0), labels])
             if t == n - 1:
                 after = np.where((after != DEAD) & machine.final[np.maximum(after, 0)], after, DEAD)
             lost = (after == DEAD) & (state != DEAD)
-            if hard[k]:
+            if hard[c]:
                 alive &= ~lost
             else:
-                new_score, new_priced = new_score - penalties[k] * lost, new_priced - penalties[k] * lost
-            new[:, order + k] = after
+                new_score, new_priced = new_score - penalties[c] * lost, new_priced - penalties[c] * lost
+            new[:, order + c] = after
         bound = new_score if t == n - 1 else new_priced + rest_of(rest[t], new[:, :order])
         alive &= bound > claimed
-        prefixes, score, priced = best_of_each(new[alive], new_score[alive], new_priced[alive])
-        if len(prefixes) == 0:
-            return claimed
-    return float(score.max())
+        prefixes, score, priced = best_of_each(new[alive], new_score[alive], new_priced[alive], k)
+    return np.sort(score)[::-1][:k]
 
 
 def check_numbers(problem: Problem, certificate: Intersection) -> None:
@@ -156,11 +168,18 @@ def rest_of(rest: Scores, history: NDArray[np.int64]) -> Scores:
     return np.where(history[:, 0] >= 0, known, rest.max(axis=0)[history[:, 1]])
 
 
-def best_of_each(prefixes: NDArray[np.int64], score: Scores, priced: Scores) -> tuple[NDArray[np.int64], Scores, Scores]:
-    """Of equal rows the one with the highest score."""
+def best_of_each(prefixes: NDArray[np.int64], score: Scores, priced: Scores, k: int) -> tuple[NDArray[np.int64], Scores, Scores]:
+    """Of equal rows the k with the highest scores."""
     if len(prefixes) == 0:
         return prefixes, score, priced
     order = np.argsort(-score, kind="stable")
-    _, first = np.unique(prefixes[order], axis=0, return_index=True)
-    kept = order[first]
+    if k == 1:
+        _, first = np.unique(prefixes[order], axis=0, return_index=True)
+        kept = order[first]
+    else:
+        _, group = np.unique(prefixes[order], axis=0, return_inverse=True)
+        by_group = np.argsort(group.reshape(-1), kind="stable")
+        sorted_group = group.reshape(-1)[by_group]
+        rank = np.arange(len(order)) - np.searchsorted(sorted_group, sorted_group)  # among equal rows, best first
+        kept = order[by_group[rank < k]]
     return prefixes[kept], score[kept], priced[kept]

@@ -33,7 +33,9 @@ class Trace:
 class Solution(Generic[Structure]):
     """`score` is `problem.score(structure)`; no structure scores higher than `bound`; the gap is their difference.
 
-    If a limit was reached before any structure was found, `structure` is None and `score` is -inf.
+    If a limit was reached before any structure was found, `structure` is None and `score` is -inf. Where more than one structure was
+    asked for, `alternatives` are the next best ones with their scores, best first: nothing else scores more than the last of
+    them. It is None if a limit was reached before they were all found.
     """
 
     structure: Structure | None
@@ -41,6 +43,7 @@ class Solution(Generic[Structure]):
     bound: float
     certificate: Certificate
     trace: Trace = Trace()
+    alternatives: tuple[tuple[Structure, float], ...] | None = ()
 
     @property
     def gap(self) -> float:

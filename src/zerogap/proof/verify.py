@@ -19,7 +19,7 @@ from zerogap.proof.certificate import Certificate
 from zerogap.proof.constituency import joint_bound
 from zerogap.proof.dependency import dependency_bound
 from zerogap.proof.hypergraph import hypergraph_bound
-from zerogap.proof.sequence import sequence_bound
+from zerogap.proof.sequence import sequence_alternatives, sequence_bound
 from zerogap.proof.solution import Solution
 from zerogap.sequence.problem import Problem as SequenceProblem
 
@@ -30,6 +30,8 @@ CHECKERS: dict[type, Callable[[Any, Any, float], float]] = {
     JointProblem: lambda problem, certificate, _: joint_bound(problem, certificate),
     SequenceProblem: sequence_bound,
 }
+# the scores above a claimed one of the k best structures
+ALTERNATIVES: dict[type, Callable[[Any, Any, float, int], Any]] = {SequenceProblem: sequence_alternatives}
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,4 +83,29 @@ def verify(problem: Any, solution: Solution[Any]) -> Verified:
     checked.append(f"no structure scores more than {solution.bound!r} (certificate: {solution.certificate.kind})")
     if score == solution.bound > -math.inf:
         checked.append("so it is optimal")
+    if solution.alternatives:
+        check_alternatives(problem, solution)
+        checked.append(f"so are its {len(solution.alternatives)} alternatives, the next best")
     return Verified(score, bound, tuple(checked))
+
+
+def check_alternatives(problem: Any, solution: Solution[Any]) -> None:
+    """All different and valid, scored as claimed, best first, and nothing else scores more than the last."""
+    if type(problem) not in ALTERNATIVES:
+        raise VerificationError("alternatives cannot be checked for this kind of problem.")
+    claimed = [(solution.structure, solution.score), *(solution.alternatives or ())]
+    if len({structure for structure, _ in claimed}) < len(claimed):
+        raise VerificationError("an alternative is given twice.")
+    for structure, score in claimed[1:]:
+        try:
+            problem.check(structure)
+        except InvalidStructure as error:
+            raise VerificationError(f"an alternative is not valid: {error}") from error
+        if not problem.score(structure) == score:
+            raise VerificationError(f"an alternative scores {problem.score(structure)!r}, not {score!r} as claimed.")
+    scores = [score for _, score in claimed]
+    if scores != sorted(scores, reverse=True):
+        raise VerificationError("the alternatives are not in the order of their scores.")
+    above = ALTERNATIVES[type(problem)](problem, solution.certificate, scores[-1], len(scores))
+    if len(above) > sum(score > scores[-1] for score in scores):
+        raise VerificationError(f"another structure scores {float(above.max())!r} or less, more than the last alternative: {scores[-1]!r}.")

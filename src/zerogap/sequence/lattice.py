@@ -5,8 +5,8 @@ A second-order model becomes a first-order one whose states are pairs of labels,
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -18,9 +18,6 @@ from zerogap.grid import MANTISSA_BITS, Scores, largest_magnitude
 from zerogap.sequence.machine import Machine
 from zerogap.sequence.problem import Problem
 
-CODE_BITS = 62  # machines are packed into one 64-bit number
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Lattice:
     """`first[s]` is all that the first token adds; `edges[., i, j] + nodes[t, j]` is what token t adds after state i."""
@@ -28,21 +25,18 @@ class Lattice:
     nodes: Scores  # (n, S)
     edges: Scores  # (1 or n - 1, S, S)
     first: Scores  # (S,)
-    label_of: NDArray[np.int64]  # (S,)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Packed:
-    """Some machines of a problem, in the order in which kernels take them."""
+    """The machines of a problem in flat arrays, as kernels take them."""
 
-    chosen: tuple[int, ...]
     follow: NDArray[np.int32]
     base: NDArray[np.int64]
     n_states: NDArray[np.int64]
     table_of: NDArray[np.int32]  # (machines, n)
     final: NDArray[np.bool_]
     final_base: NDArray[np.int64]
-    shift: NDArray[np.int64]  # (machines + 1,): where the bits of each machine begin
     penalties: Scores
     is_hard: NDArray[np.bool_]
 
@@ -55,9 +49,10 @@ class Packed:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Counts:
-    """The counts of some hard machines: low <= sum of steps <= high."""
+    """The counts of the hard machines that have one: low <= sum of steps <= high."""
 
     machines: tuple[int, ...]  # which constraint each belongs to
+    is_counted: NDArray[np.bool_]  # (machines,)
     steps: Scores  # (counts, S + 1, S), row S for the first token
     low: Scores
     high: Scores
@@ -69,7 +64,7 @@ def lattice_of(problem: Problem) -> Lattice:
     nodes = problem.emissions.copy()
     nodes[-1] += problem.end
     if problem.order == 1:
-        return Lattice(nodes, problem.transitions, nodes[0] + problem.start, states_of_labels(size, 1))
+        return Lattice(nodes, problem.transitions, nodes[0] + problem.start)
     # states: label j first, then the pairs (i, j) as size + i * size + j
     edges = np.full((max(n - 1, 1), size + size * size, size + size * size), -np.inf)
     for i in range(size):
@@ -86,35 +81,44 @@ def lattice_of(problem: Problem) -> Lattice:
     wide = np.concatenate([singles, pairs], axis=1)
     first = wide[0].copy()
     first[:size] += problem.start
-    return Lattice(wide, edges, first, states_of_labels(size, 2))
+    return Lattice(wide, edges, first)
 
 
-def pack(problem: Problem, chosen: Sequence[int]) -> Packed:
-    """Some machines of a problem; the tables are kept for the next problem with the same constraints."""
-    machines = tuple(problem.machines[c] for c in chosen)
-    tables = pack_tables(machines, problem.n_tokens, len(problem.labels), problem.order)
-    hard = np.array([problem.constraints[c].penalty is None for c in chosen], dtype=np.bool_)
-    return Packed(tuple(chosen), *tables, problem.penalties[list(chosen)], hard)  # type: ignore[call-arg]  # seven tables
-
-
-@lru_cache(maxsize=1024)
-def pack_tables(machines: tuple[Machine, ...], n: int, n_labels: int, order: int) -> tuple[NDArray[Any], ...]:
-    """follow, base, n_states, table_of, final, final_base, shift."""
-    columns = states_of_labels(n_labels, order)
-    follow = [np.ascontiguousarray(machine.following[:, :, columns]).reshape(-1) for machine in machines]
+def pack(problem: Problem) -> Packed:
+    """The machines of a problem. Those that are the same for every position are kept for the next problem."""
+    machines, n, order = problem.machines, problem.n_tokens, problem.order
+    if any(machine.table_of is not None for machine in machines):
+        tables = pack_tables(machines, len(problem.labels), order)
+    else:
+        tables = kept_tables(machines, len(problem.labels), order)
     table_of = np.zeros((len(machines), n), dtype=np.int32)
-    for row, machine in zip(table_of, machines, strict=True):
+    for c, machine in enumerate(machines):
         if machine.table_of is not None:
-            row[:] = machine.table_of
+            table_of[c] = machine.table_of
+    follow, base, n_states, final, final_base = tables
+    return Packed(follow, base, n_states, table_of, final, final_base, problem.penalties, problem.is_hard)
+
+
+def pack_tables(machines: tuple[Machine, ...], n_labels: int, order: int) -> tuple[NDArray[Any], ...]:
+    """follow, base, n_states, final, final_base."""
+    if not machines:
+        nothing = np.zeros(0, dtype=np.int64)
+        return np.zeros(0, dtype=np.int32), nothing, nothing, np.zeros(0, dtype=np.bool_), nothing
+    follow = [machine.following for machine in machines]
+    if order == 2:
+        columns = states_of_labels(n_labels, order)
+        follow = [table[:, :, columns] for table in follow]
+    states = [machine.n_states for machine in machines]
     return (
-        np.concatenate([np.zeros(0, dtype=np.int32), *follow]),
-        np.cumsum([0, *(len(part) for part in follow)]),
-        np.array([machine.n_states for machine in machines], dtype=np.int64),
-        table_of,
-        np.concatenate([np.zeros(0, dtype=np.bool_), *(machine.final for machine in machines)]),
-        np.cumsum([0, *(machine.n_states for machine in machines)]),
-        np.cumsum([0, *(machine.n_states.bit_length() for machine in machines)]),
+        np.concatenate([table.ravel() for table in follow]),
+        np.array([0, *itertools.accumulate(table.size for table in follow)]),
+        np.array(states),
+        np.concatenate([machine.final for machine in machines]),
+        np.array([0, *itertools.accumulate(states)]),
     )
+
+
+kept_tables = lru_cache(maxsize=1024)(pack_tables)
 
 
 def states_of_labels(n_labels: int, order: int) -> NDArray[np.int64]:
@@ -123,20 +127,16 @@ def states_of_labels(n_labels: int, order: int) -> NDArray[np.int64]:
     return single if order == 1 else np.concatenate([single, np.tile(single, n_labels)])
 
 
-def fits(machines: Sequence[Machine]) -> bool:
-    """Whether the states of all machines fit into one number."""
-    return sum(machine.n_states.bit_length() for machine in machines) <= CODE_BITS
-
-
 def counts_of(problem: Problem) -> Counts:
-    """The counts of hard constraints."""
-    which = tuple(c for c, m in enumerate(problem.machines) if m.count is not None and problem.constraints[c].penalty is None)
+    which = tuple(c for c, m in enumerate(problem.machines) if m.count is not None and problem.is_hard[c])
+    is_counted = np.zeros(len(problem.machines), dtype=np.bool_)
+    is_counted[list(which)] = True
     steps, low, high = count_tables(tuple(problem.machines[c] for c in which), len(problem.labels), problem.order)
     largest_score = largest_magnitude(problem.emissions, problem.transitions, problem.start, problem.end, problem.penalties)
     room = math.ldexp(problem.resolution, MANTISSA_BITS - 1) - problem.terms * largest_score
     per_token = 2.0 * max(len(which), 1) * (problem.n_tokens + float(high[np.isfinite(high)].sum() + low.sum()) + 1.0)
     largest = max(math.floor(room / per_token / problem.resolution), 1) * problem.resolution
-    return Counts(which, steps, low, high, largest)
+    return Counts(which, is_counted, steps, low, high, largest)
 
 
 @lru_cache(maxsize=1024)

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zerogap.errors import InputError, InvalidStructure, ScoreShapeError
 from zerogap.grid import Scores, as_scores, choose_resolution, largest_magnitude, round_to_grid
@@ -36,6 +37,7 @@ class Problem:
     constraints: tuple[Constraint, ...]
     machines: tuple[Machine, ...]
     penalties: Scores  # per constraint, 0 if it is hard
+    is_hard: NDArray[np.bool_]  # per constraint
     named: bool
     resolution: float
     terms: int
@@ -62,12 +64,13 @@ class Problem:
         last = np.zeros(size) if end is None else as_scores(end, "end", shape=(size,))
         machines = bind(constraints, names, n)
         prices = np.array([constraint.penalty or 0.0 for constraint in constraints])
+        hard = np.array([constraint.penalty is None for constraint in constraints], dtype=np.bool_)
         terms = 2 * n + 2 + len(constraints)
         grid = choose_resolution(largest_magnitude(nodes, edges, first, last, prices), terms, resolution)
         for name, value in (
             ("emissions", round_to_grid(nodes, grid)), ("transitions", round_to_grid(edges, grid)), ("start", round_to_grid(first, grid)),
             ("end", round_to_grid(last, grid)), ("labels", names), ("constraints", tuple(constraints)), ("machines", machines),
-            ("penalties", round_to_grid(prices, grid)), ("named", labels is not None), ("resolution", grid), ("terms", terms),
+            ("penalties", round_to_grid(prices, grid)), ("is_hard", hard), ("named", labels is not None), ("resolution", grid), ("terms", terms),
         ):  # fmt: skip
             object.__setattr__(self, name, value)
 
@@ -104,25 +107,25 @@ class Problem:
             total += float(self.transitions[(position, *(labels[k : n - order + k] for k in range(order + 1)))].sum())
         return total
 
-    def broken(self, y: Sequence[int]) -> list[int]:
+    def broken(self, y: Sequence[int], *, hard: bool = True, soft: bool = True) -> list[int]:
         """The constraints that a labelling breaks."""
-        return [c for c, machine in enumerate(self.machines) if not machine.accepts(y)]
+        asked = [c for c, is_hard in enumerate(self.is_hard.tolist()) if (hard if is_hard else soft)]
+        return [c for c in asked if not self.machines[c].accepts(y)]
 
     def score(self, labelling: Sequence[Label]) -> float:
         return self.score_of(self.indices(labelling))
 
     def score_of(self, y: Sequence[int]) -> float:
         """The score of a labelling given as label indices."""
-        return self.local_score(y) - sum(float(self.penalties[c]) for c in self.broken(y))
+        return self.local_score(y) - sum(float(self.penalties[c]) for c in self.broken(y, hard=False))
 
     def check(self, labelling: Sequence[Label]) -> None:
         """Raises InvalidStructure unless the labelling is allowed and keeps every hard constraint."""
         y = self.indices(labelling)
         if self.local_score(y) == -np.inf:
             raise InvalidStructure("the labelling uses a label or a transition that is forbidden (-inf).")
-        for c in self.broken(y):
-            if self.constraints[c].penalty is None:
-                raise InvalidStructure(f"the labelling breaks {self.constraints[c].name}.")
+        for c in self.broken(y, soft=False):
+            raise InvalidStructure(f"the labelling breaks {self.constraints[c].name}.")
 
 
 def checked_transitions(value: object, n: int, size: int, order: int | None) -> Scores:
