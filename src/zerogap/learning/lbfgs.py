@@ -18,6 +18,7 @@ Function = Callable[[Vector], tuple[float, Vector]]
 
 SUFFICIENT_DECREASE, CURVATURE = 1e-4, 0.9
 MOST_EVALUATIONS = 30  # of one line search
+ROUNDING = 1e-16  # what a line search may still gain, as a share of the value, before it gives up
 PATIENCE = 10  # iterations over which the value must fall
 
 
@@ -138,7 +139,7 @@ def line_search(function: Function, origin: Point, direction: Vector, first: flo
         return (low if low.value < origin.value else None), evaluations
     while evaluations < MOST_EVALUATIONS:  # the minimum lies between low and high (algorithm 3.6)
         step = between(low, high)
-        if step in (low.step, high.step):
+        if abs(low.slope * (high.step - low.step)) <= ROUNDING * abs(low.value):
             break
         point = evaluate(step)
         if not enough(point) or point.value >= low.value:
