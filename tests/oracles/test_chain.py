@@ -16,12 +16,12 @@ def by_enumeration(emissions, transitions, start, end):
     n, size = emissions.shape
     table = np.broadcast_to(transitions, (max(n - 1, 0), size, size))
     labellings = list(itertools.product(range(size), repeat=n))
-    scores = np.array(
-        [
-            sum(emissions[t, y[t]] for t in range(n)) + sum(table[t, y[t], y[t + 1]] for t in range(n - 1)) + (start[y[0]] + end[y[-1]] if n else 0.0)
-            for y in labellings
-        ]
-    )  # fmt: skip
+
+    def score(y):
+        inner = sum(emissions[t, y[t]] for t in range(n)) + sum(table[t, y[t], y[t + 1]] for t in range(n - 1))
+        return inner + start[y[0]] + end[y[-1]] if n else 0.0
+
+    scores = np.array([score(y) for y in labellings])
     if scores.max() == -np.inf:
         return None
     weights = np.exp(scores - scores.max())

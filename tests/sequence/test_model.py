@@ -1,6 +1,7 @@
 """Training and trained models: what they score, what they learn about constraints, and what they refuse."""
 
 import io
+import itertools
 import json
 import zipfile
 
@@ -40,8 +41,8 @@ def labels_of(model, unseen, **options):
 def test_separates_what_is_separable(algorithm):
     reports = []
     model = train(REFERENCES, algorithm=algorithm, l2=0.01, development=REFERENCES[:2], report=reports.append)
-    for given in REFERENCES:
-        assert labels_of(model, unseen) == given.labels
+    for reference in REFERENCES:
+        assert labels_of(model, reference) == reference.labels
     assert model.labels == ("author", "date", "title")
     assert model.templates == DEFAULT_TEMPLATES
     assert reports[-1].development_accuracy == 1.0
@@ -65,8 +66,8 @@ def test_loaded_models_score_the_same(tmp_path):
     loaded = SequenceModel.load(tmp_path / "model.npz")
     assert (loaded.labels, loaded.templates, loaded.constraints) == (model.labels, model.templates, model.constraints)
     assert loaded.penalties == model.penalties
-    for given in [*REFERENCES, example("never seen words , in 1999")]:
-        ours, theirs = model.problem(unseen), loaded.problem(unseen)
+    for reference in [*REFERENCES, example("never seen words , in 1999")]:
+        ours, theirs = model.problem(reference), loaded.problem(reference)
         for name in ("emissions", "transitions", "start", "end", "penalties"):
             assert getattr(ours, name).tobytes() == getattr(theirs, name).tobytes()
 
@@ -82,7 +83,7 @@ def test_problem_scores_by_definition():
     rows = model.features.rows(unseen.columns, len(unseen))
     y = ("author", "title", "title", "date")
     at = [model.labels.index(label) for label in y]
-    expected = model.start[at[0]] + model.end[at[-1]] + sum(model.transitions[i, j] for i, j in zip(at, at[1:], strict=False))
+    expected = model.start[at[0]] + model.end[at[-1]] + sum(model.transitions[i, j] for i, j in itertools.pairwise(at))
     expected += sum(weight.get((f, label), 0.0) for row, label in zip(rows.tolist(), at, strict=True) for f in row)
     assert problem.score(y) == pytest.approx(expected)
     assert labels_of(model, REFERENCES[2]) == ()
