@@ -264,6 +264,10 @@ def rewritten(path, **changes):
         ({"vocabularies": lambda v: [[3]]}, "vocabularies"),
         ({"constraints": lambda v: [{"kind": "exec", "arguments": []}]}, "kind is 'exec'"),
         ({"constraints": lambda v: [{**v[0], "penalty": -1.0}] if v else [{"kind": 3}]}, "penalty is -1.0|kind"),
+        ({"constraints": lambda v: [{"kind": "at_most", "arguments": ["date"]}]}, r"constraints\[0\] is not one for these labels"),
+        ({"constraints": lambda v: [{"kind": "at_most", "arguments": ["date", 10**12]}]}, "integers up to"),
+        ({"constraints": lambda v: [{"kind": "not", "arguments": ["date"]}]}, r"constraints\[0\] is not one for these labels"),
+        ({"constraints": lambda v: [{"kind": "disallow", "arguments": ["editor"]}]}, "'editor' is neither"),
         ({"penalties": lambda v: {"a": -1.0}}, "expected numbers of at least 0"),
     ],
 )

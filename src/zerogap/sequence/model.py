@@ -22,11 +22,12 @@ from zerogap.grid import Scores
 from zerogap.proof.certificate import expect, number_from_json
 from zerogap.proof.certificate import field as entry
 from zerogap.proof.files import check_format
-from zerogap.sequence.constraints import BUILDERS, Constraint, soft
+from zerogap.sequence.constraints import BUILDERS, Constraint, compiled, knows_positions, soft
 from zerogap.sequence.examples import Example
 from zerogap.sequence.problem import Problem
 
 FORMAT, VERSION = "zerogap-sequence-model", 1
+LARGEST_ARGUMENT = 1_000_000  # a constraint that counts has as many states
 ARRAYS = {
     "header": (np.uint8, 1), "keys": (np.int64, 1), "row_start": (np.int64, 1), "label_of_weight": (np.int32, 1),
     "weights": (np.float64, 1), "transitions": (np.float64, 2), "start": (np.float64, 1), "end": (np.float64, 1),
@@ -137,9 +138,9 @@ def constraint_from_json(value: Any, where: str) -> Constraint:
             return constraint_from_json(argument, spot)
         if isinstance(argument, list):
             return tuple(read(part, f"{spot}[{i}]") for i, part in enumerate(argument))
-        if isinstance(argument, str | int):
+        if isinstance(argument, str) or (isinstance(argument, int) and 0 <= argument <= LARGEST_ARGUMENT):
             return argument
-        raise FormatError(f"{spot} is {argument!r}: expected names, integers, lists or constraints.")
+        raise FormatError(f"{spot} is {argument!r}: expected names, integers up to {LARGEST_ARGUMENT}, lists or constraints.")
 
     kind = expect(entry(expect(value, dict, where), "kind", where), str, f"{where}.kind")
     if kind not in BUILDERS:
@@ -192,6 +193,7 @@ def model_from_arrays(arrays: dict[str, Any], where: str) -> SequenceModel:
         raise FormatError(f"{where}: {error}") from None
     if any(not 0.0 <= price < np.inf for price in penalties.values()):
         raise FormatError(f"{where}: penalties are {penalties}: expected numbers of at least 0.")
+    check_constraints(constraints, labels, where)
     attributes = attributes_of(templates)
     lists = expect(entry(header, "vocabularies", where), list, f"{where}: vocabularies")
     check(len(lists) == len(attributes), where, f"vocabularies has {len(lists)} lists: expected {len(attributes)}, one per attribute")
@@ -213,6 +215,16 @@ def model_from_arrays(arrays: dict[str, Any], where: str) -> SequenceModel:
     return SequenceModel(
         labels, tuple(t.text for t in templates), constraints, features, c["weights"], c["transitions"], c["start"], c["end"], penalties
     )
+
+
+def check_constraints(constraints: Sequence[Constraint], labels: tuple[str, ...], where: str) -> None:
+    """Compiles what can be compiled without a sequence, so that arguments of the wrong kind are found here."""
+    for i, constraint in enumerate(constraints):
+        if not knows_positions(constraint):
+            try:
+                compiled(constraint, labels, 0)
+            except (InputError, TypeError, ValueError, AttributeError, RecursionError) as error:
+                raise FormatError(f"{where}: constraints[{i}] is not one for these labels: {error}") from None
 
 
 def names_from_json(value: Any, where: str) -> tuple[str, ...]:
