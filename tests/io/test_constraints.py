@@ -156,7 +156,7 @@ def test_what_a_saved_file_looks_like():
     learned = [soft(precedes("author", "title"), 1.25).called("authors first"), at_most("pages", 1), disallow("no") | ~at(0, "author")]
     assert yaml_text(learned) == (
         "constraints:\n"
-        '  - precedes: [author, title]\n    penalty: 1.25\n    name: "authors first"\n'
+        "  - precedes: [author, title]\n    penalty: 1.25\n    name: authors first\n"
         "  - at_most: {label: pages, k: 1}\n"
         '  - any_of: [{disallow: ["no"]}, {not: {at: {position: 0, label: [author]}}}]\n'
     )

@@ -1,22 +1,44 @@
-"""The command `zerogap`. A new command is a function in a module beside this one and a line in `COMMANDS`."""
+"""The command `zerogap`. A new command is a function in a module beside this one and a line in `COMMANDS`, in the order of the help."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
 from zerogap import __version__
+from zerogap.cli.constraints import constraints_command
 from zerogap.cli.decode import decode_command
 from zerogap.cli.doctor import doctor_command
+from zerogap.cli.evaluate import evaluate_app
+from zerogap.cli.label import label_command
+from zerogap.cli.train import train_app
 from zerogap.cli.verify import verify_command
 from zerogap.errors import ZerogapError
 
-COMMANDS: dict[str, Callable[..., None]] = {"decode": decode_command, "verify": verify_command, "doctor": doctor_command}
+COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
+    "decode": decode_command,
+    "verify": verify_command,
+    "train": train_app,
+    "label": label_command,
+    "evaluate": evaluate_app,
+    "constraints": constraints_command,
+    "doctor": doctor_command,
+}
+
+
+class InOrder(TyperGroup):
+    """Commands and groups of commands as they stand in `COMMANDS`."""
+
+    def list_commands(self, context: Any) -> list[str]:
+        return list(COMMANDS)
+
 
 app = typer.Typer(
+    cls=InOrder,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -39,7 +61,10 @@ def zerogap(
 
 
 for name, command in COMMANDS.items():
-    app.command(name)(command)
+    if isinstance(command, typer.Typer):
+        app.add_typer(command, name=name)
+    else:
+        app.command(name)(command)
 
 
 def main() -> None:

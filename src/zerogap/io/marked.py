@@ -27,7 +27,7 @@ TEXT, INTEGER, FLOAT, NULL = (f"tag:yaml.org,2002:{kind}" for kind in ("str", "i
 IS_INTEGER = re.compile(r"[-+]?[0-9]+\Z")
 IS_FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?\Z|[-+]?\.(inf|Inf|INF)\Z|\.(nan|NaN|NAN)\Z")
 IS_NULL = re.compile(r"(~|null|Null|NULL|)\Z")
-SIMPLE = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*\Z")  # needs no quotes in YAML, unless it is a word that YAML reads as something else
+SIMPLE = re.compile(r"[A-Za-z][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*\Z")  # needs no quotes, unless YAML reads it otherwise
 
 
 class Loader(yaml.SafeLoader):

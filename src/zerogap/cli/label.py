@@ -1,0 +1,213 @@
+"""`zerogap label`: sequences in, the same sequences with the best labels out, and a proof of each if asked."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import sys
+import time
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from zerogap.cli import options
+from zerogap.cli.decode import GAP_LEFT_OPEN
+from zerogap.cli.options import counted, names_of, placed
+from zerogap.cli.progress import Steps, progress
+from zerogap.errors import Infeasible, UnknownMethod
+
+if TYPE_CHECKING:
+    from zerogap.io.examples import Record
+    from zerogap.proof.solution import Solution
+    from zerogap.sequence.constraints import Constraint
+    from zerogap.sequence.model import SequenceModel
+    from zerogap.sequence.problem import Problem
+
+AT_ONCE = 256  # sequences that are in memory
+POLICIES = ("stop", "skip", "unconstrained")
+MOST_NOTES = 10
+
+
+def label_command(
+    model: Annotated[Path, typer.Argument(help="A model, as zerogap train sequence writes it.", metavar="MODEL")],
+    input: Annotated[str, typer.Argument(help="Sequences: columns or JSON lines, .gz or not; - for standard input.", metavar="INPUT")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write here instead of to standard output.", metavar="FILE")] = None,
+    constraints: options.Constraints = None,
+    no_constraints: options.NoConstraints = False,
+    on_infeasible: options.OnInfeasible = "stop",
+    keep_labels: Annotated[
+        bool, typer.Option("--keep-labels", help="Keep labels that are there: new ones in a further column, or as 'predicted' in JSON.")
+    ] = False,
+    certificates: Annotated[
+        Path | None, typer.Option(help="Write a line of JSON for every sequence: problem, solution and certificate.", metavar="FILE.jsonl")
+    ] = None,
+    method: options.Method = "auto",
+    time_limit: options.TimeLimit = None,
+    columns: options.Columns = None,
+    comments: options.Comments = False,
+    format: options.Format = "auto",
+    threads: options.Threads = None,
+) -> None:
+    """Label sequences with a trained model, and prove that no labels score higher.
+
+    The output has the format of the input, with the labels added or replaced and all else as it was.
+
+    [bold]zerogap label names.npz news.txt -o labelled.txt[/bold]
+
+    [bold]cat news.txt | zerogap label names.npz - --no-constraints[/bold]
+
+    [bold]zerogap label cite.npz refs.jsonl --constraints rules.yaml --certificates proofs.jsonl -o labelled.jsonl[/bold]
+    """
+    from zerogap.io.examples import read_records
+    from zerogap.io.lines import writing
+
+    tagger = tagger_of(model, constraints, no_constraints, on_infeasible, method, time_limit, threads)
+    records = read_records(input, columns=names_of(columns), labelled=frozenset(tagger.model.labels), comments=comments, format=format)
+    tally = Tally()
+    with progress("labelling") as steps, writing(output) as out, writing(certificates) if certificates else nullcontext() as proofs:
+        for answer in label_records(tagger, records, input, tally, steps):
+            with placed(answer.where):
+                out.write(answer.record.written(answer.labels, keep=keep_labels))
+            if proofs is not None:
+                proofs.write(json.dumps(proof_of(answer), ensure_ascii=False) + "\n")
+    tally.tell()
+
+
+@dataclass(frozen=True, slots=True)
+class Tagger:
+    """A model and how to decode with it. No constraints given means those of the model."""
+
+    model: SequenceModel
+    constraints: tuple[Constraint, ...] | None
+    with_own: bool  # constraints of single sequences count
+    on_infeasible: str
+    method: str
+    time_limit: float | None
+    threads: int | None
+
+    def problem(self, record: Record) -> Problem:
+        if self.constraints is None:
+            return self.model.problem(record.example)
+        own = self.model.constraints_of(record.example) if self.with_own else ()
+        return self.model.problem(record.example, constraints=self.constraints + own)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    record: Record
+    where: str
+    labels: tuple[str, ...]
+    problem: Problem
+    solution: Solution[Any]
+
+
+@dataclass(slots=True)
+class Tally:
+    """What happened, for the summary at the end."""
+
+    begin: float = field(default_factory=time.perf_counter)
+    sequences: int = 0
+    proven: int = 0
+    infeasible: int = 0
+    notes: list[str] = field(default_factory=list)
+
+    def tell(self) -> None:
+        """The summary on standard error; exit code 3 if a gap was left open."""
+        for note in self.notes[:MOST_NOTES]:
+            print(note, file=sys.stderr)
+        if len(self.notes) > MOST_NOTES:
+            print(f"... and {len(self.notes) - MOST_NOTES:,} more", file=sys.stderr)
+        seconds = time.perf_counter() - self.begin
+        open_gaps = self.sequences - self.proven - self.infeasible
+        parts = [f"{self.proven:,} proven optimal" if self.proven < self.sequences else "all proven optimal"]
+        parts += [f"{self.infeasible:,} infeasible"] if self.infeasible else []
+        parts += [f"{open_gaps:,} with a gap left open"] if open_gaps else []
+        print(f"{counted(self.sequences, 'sequence')}: {', '.join(parts)} ({seconds:.1f} s)", file=sys.stderr)
+        if open_gaps:
+            raise typer.Exit(GAP_LEFT_OPEN)
+
+
+def tagger_of(
+    model: Path,
+    constraints: Path | None,
+    no_constraints: bool,
+    on_infeasible: str,
+    method: str,
+    time_limit: float | None,
+    threads: int | None,
+) -> Tagger:
+    """Loads what is needed, and finds what is wrong with it before any input is read."""
+    from zerogap.io.constraints import load_constraints
+    from zerogap.sequence.decoders import METHODS
+    from zerogap.sequence.model import SequenceModel
+
+    if constraints is not None and no_constraints:
+        raise typer.BadParameter("--constraints and --no-constraints exclude each other.")
+    if on_infeasible not in POLICIES:
+        raise UnknownMethod("--on-infeasible", on_infeasible, POLICIES)
+    if method not in METHODS:
+        raise UnknownMethod("method", method, METHODS)
+    loaded = SequenceModel.load(model)
+    chosen = () if no_constraints else None if constraints is None else load_constraints(constraints, labels=loaded.labels)
+    return Tagger(loaded, chosen, not no_constraints, on_infeasible, method, time_limit, threads)
+
+
+def label_records(tagger: Tagger, records: Iterable[Record], path: str | os.PathLike[str], tally: Tally, steps: Steps) -> Iterator[Answer]:
+    """Answers in the order of the records. A sequence without one is left out, or stops everything, as the tagger says."""
+    from zerogap.io.lines import shown
+    from zerogap.sequence.decoders import decode
+
+    def solve(record: Record) -> tuple[Record, Problem, Solution[Any] | Infeasible]:
+        with placed(f"{shown(path)}, line {record.line}"):
+            problem = tagger.problem(record)
+        try:
+            return record, problem, decode(problem, method=tagger.method, time_limit=tagger.time_limit)
+        except Infeasible as error:
+            return record, problem, error
+
+    remaining = iter(records)
+    with ThreadPoolExecutor(tagger.threads) as pool:
+        while batch := list(itertools.islice(remaining, AT_ONCE)):
+            for record, problem, found in pool.map(solve, batch):
+                where = f"{shown(path)}, line {record.line}"
+                tally.sequences += 1
+                steps.advance(f"labelling: {tally.sequences:,}")
+                answer = answer_of(tagger, record, where, problem, found, tally)
+                if answer is not None:
+                    yield answer
+
+
+def answer_of(
+    tagger: Tagger, record: Record, where: str, problem: Problem, found: Solution[Any] | Infeasible, tally: Tally
+) -> Answer | None:
+    if not isinstance(found, Infeasible) and found.structure is not None:
+        tally.proven += found.status == "optimal"
+        if found.status != "optimal":
+            tally.notes.append(f"{where}: a gap of {found.gap:g} is left open (score {found.score:g}).")
+        return Answer(record, where, found.structure, problem, found)
+    reason = f"{where}: {found if isinstance(found, Infeasible) else 'no labels that keep the constraints were found in time.'}"
+    tally.infeasible += isinstance(found, Infeasible)
+    if tagger.on_infeasible == "stop" and isinstance(found, Infeasible):
+        raise Infeasible(f"{reason} (--on-infeasible skip or unconstrained goes on.)", found.conflict)
+    if tagger.on_infeasible == "unconstrained":
+        from zerogap.sequence.decoders import decode
+
+        tally.notes.append(f"{reason} Labelled without constraints.")
+        free = tagger.model.problem(record.example, constraints=())
+        solution = decode(free)
+        return Answer(record, where, solution.structure or (), free, solution)  # type: ignore[arg-type]  # the model's labels are names
+    tally.notes.append(f"{reason} Left out.")
+    return None
+
+
+def proof_of(answer: Answer) -> dict[str, Any]:
+    from zerogap.io.problems import problem_to_json
+    from zerogap.proof.files import solution_to_json
+
+    return {"line": answer.record.line, "problem": problem_to_json(answer.problem), "solution": solution_to_json(answer.solution)}

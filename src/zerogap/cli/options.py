@@ -1,0 +1,64 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from zerogap.errors import FormatError, InputError
+
+Columns = Annotated[
+    str | None,
+    typer.Option(
+        help="Names of the columns, such as form,pos,label; '_' for one that is not used. By default the first is the form, one between"
+        " is pos, and the last is the label, if there is one.",
+        metavar="NAMES",
+    ),
+]
+Comments = Annotated[bool, typer.Option("--comments", help="In column files, lines before a sentence that begin with # are comments.")]
+Format = Annotated[str, typer.Option(help="auto, columns or jsonl. auto goes by the suffix and the first line.", metavar="FORMAT")]
+Method = Annotated[str, typer.Option(help="How to decode: auto, relaxation, intersection, lagrangian or ilp.", metavar="METHOD")]
+TimeLimit = Annotated[
+    float | None,
+    typer.Option(
+        help="Seconds for each sequence; then the best labels so far are taken, and a sequence without any is left out.",
+        min=0.0,
+        metavar="SECONDS",
+    ),
+]
+Constraints = Annotated[
+    Path | None, typer.Option(help="A .yaml or .toml file of constraints, in place of those that the model has.", metavar="FILE")
+]
+NoConstraints = Annotated[bool, typer.Option("--no-constraints", help="Leave all constraints out, also those of single sequences.")]
+OnInfeasible = Annotated[
+    str,
+    typer.Option(
+        help="What to do with a sequence whose constraints cannot hold together: stop, skip (leave it out), or unconstrained (label it"
+        " without constraints).",
+        metavar="WHAT",
+    ),
+]
+Threads = Annotated[int | None, typer.Option(help="As many as there are processors unless given.", min=1, metavar="N")]
+
+
+def names_of(columns: str | None) -> tuple[str, ...] | None:
+    return None if columns is None else tuple(name.strip() for name in columns.split(","))
+
+
+@contextmanager
+def placed(where: str) -> Iterator[None]:
+    """Errors of the body say where."""
+    try:
+        yield
+    except FormatError:
+        raise
+    except InputError as error:
+        raise FormatError(f"{where}: {error}") from None
+
+
+def counted(n: int, what: str) -> str:
+    return f"{n:,} {what}{'' if n == 1 else 's'}"
