@@ -77,6 +77,9 @@ def main() -> None:
     except BrokenPipeError:  # the reader of a pipe left, as head does
         sys.stderr.close()
         sys.exit(0)
+    except OSError as error:  # the disk is full, standard output is closed
+        print(f"zerogap: {error.strerror or error}{'' if error.filename is None else f': {error.filename}'}", file=sys.stderr)
+        sys.exit(1)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import os
 import sys
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
@@ -55,7 +55,8 @@ def writing(path: str | os.PathLike[str] | None) -> Iterator[TextIO]:
             yield stream
             stream.flush()
         finally:
-            stream.detach()
+            with suppress(OSError):  # it failed before, and was reported
+                stream.detach()
         return
     with whole(path) as part, open(part, "wb") as file:
         packed = gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0) if is_packed(path) else None  # no time: the same bytes again
@@ -66,31 +67,30 @@ def writing(path: str | os.PathLike[str] | None) -> Iterator[TextIO]:
 @contextmanager
 def whole(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A path to write to beside `path`; what is there takes the place of `path` if the body ends well, and is deleted if not."""
-    target = Path(os.path.realpath(path))
-    if target.exists() and not target.is_file():  # a pipe or a device
-        check_writable(path, target)
-        yield target
+    given = Path(path)
+    if given.is_dir():
+        raise FormatError(f"{shown(path)} cannot be written: it is a folder.")
+    if given.exists() and not given.is_file():  # a pipe or a device
+        with refusing(path):
+            yield given
         return
+    target = Path(os.path.realpath(path))  # a link stays one
     part = target.with_name(f".{target.stem}.{os.getpid()}{target.suffix}")
     try:
         with refusing(path):
             part.touch()
-        yield part
-        with refusing(path):
+            yield part
             part.replace(target)
     finally:
         part.unlink(missing_ok=True)
-
-
-def check_writable(path: str | os.PathLike[str], target: Path) -> None:
-    if target.is_dir():
-        raise FormatError(f"{shown(path)} cannot be written: it is a folder.")
 
 
 @contextmanager
 def refusing(path: str | os.PathLike[str]) -> Iterator[None]:
     try:
         yield
+    except BrokenPipeError:  # the reader of a pipe left
+        raise
     except OSError as error:
         raise FormatError(f"{shown(path)} cannot be written: {error.strerror or error}.") from None
 
