@@ -111,8 +111,11 @@ def test_columns_through_a_pipe(run, models):
     kept = run("label", models / "names.npz", NAMES, "--keep-labels").output
     assert kept == re.sub(r" (\S+)$", r" \1 \1", text, flags=re.M)
     assert run("label", models / "names.npz", "-", stdin="").output == ""
-    one = run("label", models / "names.npz", "-", "--columns", "_,form", stdin="1 Port\r\n2 Almeida\r\n")
-    assert one.output == "1 Port B-LOC\r\n2 Almeida I-LOC\r\n"
+    one = run("label", models / "names.npz", "-", "--columns", "_,form,pos", stdin="1 Port N\r\n2 Almeida N\r\n")
+    assert one.output == "1 Port N B-LOC\r\n2 Almeida N I-LOC\r\n"
+    lacking = run("label", models / "names.npz", "-", "--columns", "form", stdin="Port\n")
+    assert lacking.code == 1
+    assert "'pos'" in lacking.errors
 
 
 def test_packed_files_and_the_file_itself(run, models, tmp_path):
@@ -282,3 +285,17 @@ def test_the_commands_of_the_documentation(run, tmp_path, monkeypatch):
         words = shlex.split(command)
         assert words[0] == "zerogap"
         assert run(*words[1:]).code == 0, command
+
+
+def test_certificates_of_a_whole_file_are_checked_line_by_line(run, models, tmp_path):
+    proofs = tmp_path / "proofs.jsonl"
+    assert run("label", models / "cite.npz", TEST, "-o", tmp_path / "out.jsonl", "--certificates", proofs).code == 0
+    done = run("verify", proofs)
+    assert "solutions hold" in done.output
+    lines = proofs.read_text().splitlines()
+    value = json.loads(lines[-1])
+    value["solution"]["bound"] -= 1.0
+    proofs.write_text("\n".join([*lines[:-1], json.dumps(value)]))
+    refused = run("verify", proofs)
+    assert refused.code == 1
+    assert f"line {len(lines)}" in refused.errors

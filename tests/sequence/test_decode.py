@@ -105,6 +105,39 @@ def test_exact_and_proved(problem, method):
     verify(problem, solution)
 
 
+@st.composite
+def larger_problems(draw):
+    """As large as intersection can solve, with real scores: prices, selected machines and relaxed ones all matter."""
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    fields = [f"F{i}" for i in range(4)]
+    labels = [f"{tag}-{field}" for field in fields for tag in "BI"] + ["O"]
+    rules = [seq.no_duplicate(field) for field in fields] + [seq.at_least_one(field) for field in fields[:2]]
+    rules += [seq.precedes(a, b) for a, b in itertools.permutations(fields, 2) if rng.random() < 0.2]
+    rules += [seq.at_most("O", 2), seq.spans([(1, 3), (5, 8)]), seq.same_label([0, 4, 9]), seq.at(3, "F1", "F2", "O")]
+    chosen = [rule for rule in rules if rng.random() < 0.7]
+    chosen = [seq.soft(rule, 2 * rng.random() + 0.1) if rng.random() < 0.3 else rule for rule in chosen]
+    allowed, start, _ = seq.scheme_transitions(labels)
+    transitions = rng.normal(size=(9, 9)) + (allowed if rng.random() < 0.5 else 0.0)
+    return seq.Problem(rng.normal(size=(10, 9)), transitions, start=start, labels=labels, constraints=chosen)
+
+
+@given(larger_problems())
+@settings(max_examples=60)
+def test_all_methods_agree_on_larger_problems(problem):
+    try:
+        best = seq.decode(problem, method="intersection").score
+    except Infeasible:
+        best = None
+    for method in ("auto", "auto by sweeps", "relaxation, fewest-states"):
+        if best is None:
+            with pytest.raises(Infeasible):
+                EXACT[method](problem)
+            continue
+        solution = EXACT[method](problem)
+        assert solution.score == solution.bound == best
+        verify(problem, solution)
+
+
 @given(problems())
 @settings(max_examples=150)
 def test_lagrangian_is_never_wrong(problem):
@@ -139,10 +172,18 @@ def test_the_k_best(problem, k):
     found = [solution.score, *(score for _, score in solution.alternatives)]
     assert found == sorted(scores, reverse=True)[:k] or problem.n_tokens == 0
     verify(problem, solution)
-    if solution.alternatives and solution.alternatives[-1][1] < solution.score:
-        with pytest.raises(VerificationError):  # one is missing in the middle
-            verify(problem, replace(solution, structure=solution.structure, alternatives=(*solution.alternatives[1:],))
-                   if solution.alternatives[0][1] > solution.alternatives[-1][1] else replace(solution, alternatives=(solution.alternatives[0],) * 2))  # fmt: skip
+    others = solution.alternatives
+    if len(others) > 1:
+        for bad in (
+            others[:1] * 2,
+            others[::-1] if others[0][1] > others[-1][1] else others[:1] * 2,
+            ((others[0][0], others[0][1] + 1.0),),
+        ):
+            with pytest.raises(VerificationError):
+                verify(problem, replace(solution, alternatives=bad))
+        if others[0][1] > others[-1][1]:
+            with pytest.raises(VerificationError, match="another structure"):
+                verify(problem, replace(solution, alternatives=others[1:]))
 
 
 @given(problems(max_tokens=5))

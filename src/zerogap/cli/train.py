@@ -59,7 +59,7 @@ def train_sequence_command(
     """
     from zerogap.io.constraints import load_constraints
     from zerogap.io.examples import read_examples
-    from zerogap.sequence.training import DEFAULT_TEMPLATES, train
+    from zerogap.sequence.training import train
 
     check_target(output)
     begin = time.perf_counter()
@@ -75,7 +75,7 @@ def train_sequence_command(
         rules = load_constraints(constraints, labels=labels)
         for note in broken_by_examples(given, rules, tuple(labels)):
             print(f"{constraints}: {note}", file=sys.stderr)
-    chosen = DEFAULT_TEMPLATES if templates is None else read_templates(templates)
+    chosen = None if templates is None else read_templates(templates)
     with progress("training") as steps, placed(examples):
         model = train(
             given,

@@ -18,6 +18,7 @@ from zerogap.errors import FormatError, InputError
 from zerogap.grid import Scores
 from zerogap.proof.certificate import expect, field, number_from_json, number_to_json
 from zerogap.proof.files import check_format, read_json, write_json
+from zerogap.sequence.constraint_json import constraint_from_json, constraint_to_json
 from zerogap.structures.grammar import from_tables
 from zerogap.structures.hypergraph import Hypergraph, from_edges
 from zerogap.structures.linear import constraint_rows
@@ -223,39 +224,6 @@ def write_sequence(problem: sequence.Problem) -> dict[str, Any]:
         "end": array_to_json(problem.end),
         "constraints": [constraint_to_json(constraint) for constraint in problem.constraints],
     }
-
-
-def constraint_to_json(constraint: sequence.Constraint) -> dict[str, Any]:
-    def written(argument: Any) -> Any:
-        if isinstance(argument, sequence.Constraint):
-            return constraint_to_json(argument)
-        if isinstance(argument, tuple):
-            return [written(part) for part in argument]
-        if isinstance(argument, str | int):
-            return argument
-        raise InputError(f"constraint {constraint.name} holds a {type(argument).__name__}, which JSON cannot: use regex() instead.")
-
-    body: dict[str, Any] = {"kind": constraint.kind, "arguments": [written(argument) for argument in constraint.arguments]}
-    if constraint.title:
-        body["title"] = constraint.title
-    return body if constraint.penalty is None else {**body, "penalty": constraint.penalty}
-
-
-def constraint_from_json(value: Any, where: str) -> sequence.Constraint:
-    def read(argument: Any, spot: str) -> Any:
-        if isinstance(argument, dict):
-            return constraint_from_json(argument, spot)
-        if isinstance(argument, list):
-            return tuple(read(part, f"{spot}[{i}]") for i, part in enumerate(argument))
-        if isinstance(argument, str | int):
-            return argument
-        raise FormatError(f"{spot} is {argument!r}: expected names, integers, lists or constraints.")
-
-    kind = expect(field(expect(value, dict, where), "kind", where), str, f"{where}.kind")
-    arguments = read(expect(field(value, "arguments", where), list, f"{where}.arguments"), f"{where}.arguments")
-    penalty = None if "penalty" not in value else number_from_json(value["penalty"], f"{where}.penalty")
-    found = sequence.Constraint(kind, arguments, title=expect(value.get("title", ""), str, f"{where}.title"))
-    return found if penalty is None else sequence.soft(found, penalty)
 
 
 def read_sequence(value: dict[str, Any], where: str, resolution: float | None) -> sequence.Problem:

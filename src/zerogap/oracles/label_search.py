@@ -9,14 +9,14 @@ selected states), under prices on counts that other machines imply:
 With nothing selected and no prices it is the heuristic of A*. Prices make it tight where counts bind, selection where order
 does. Of two prefixes that reach the same search state only the better one matters. Soft machines that are lost go to a
 state of their own, at their penalty. `search` extends the most promising prefix until a complete labelling is worth what the
-bound of the next allows; `sweep` extends all prefixes above a threshold, token by token.
+bound of the next allows; `sweep` extends all prefixes above a threshold, token by token, as far as its width allows.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, readonly, types, writable
+from zerogap.oracles.compile import boolean, float64, inlined, inner, int64, kernel, readonly, types, writable
 from zerogap.oracles.label_bounds import F1, F2, F3, I1, JUMPS, MACHINES, NOTHING
 from zerogap.oracles.pools import grown, grown_numbers
 
@@ -40,13 +40,13 @@ def layout(active, n_states, is_hard):
     return word, shift, mask, n_words
 
 
-@inner
+@inlined
 def unpack(code, node, n_words, word, shift, mask, states):  # out: states (active,)
     for k in range(word.shape[0]):
         states[k] = (code[node * n_words + word[k]] >> shift[k]) & mask[k]
 
 
-@inner
+@inlined
 def advance(
     t, j, size, states, follow, base, n_states, table_of, final, final_base, penalties, is_hard, active, word, shift, child
 ):  # out: child (words,)  # fmt: skip
@@ -70,10 +70,9 @@ def advance(
     return penalty
 
 
-@inner
-def slot_of(position, key, start, at, code, slots):
+@inlined
+def slot_of(position, key, start, n_words, at, code, slots):
     """Where a search state is in the table, or the empty slot where it belongs; its words are key[start], key[start + 1], ..."""
-    n_words = code.shape[0] // at.shape[0]
     h = position * 7046029254386353131
     for w in range(n_words):
         h = (h ^ key[start + w]) * 5859967846236521237
@@ -185,18 +184,23 @@ def search(
                 continue
             if n_nodes + 1 >= capacity:
                 capacity *= 2
-                at, code, parent, heap = grown(at, capacity), grown(code, capacity * n_words), grown(parent, capacity), grown(heap, capacity)
+                at, code, parent, heap = (
+                    grown(at, capacity),
+                    grown(code, capacity * n_words),
+                    grown(parent, capacity),
+                    grown(heap, capacity),
+                )
                 score, priced, key = grown_numbers(score, capacity), grown_numbers(priced, capacity), grown_numbers(key, capacity)
                 modes = grown(modes, capacity)
                 if 2 * capacity > slots.shape[0]:
                     slots = np.full(4 * capacity, NOTHING, dtype=np.int64)
                     for node in range(n_nodes):
                         if at[node] < n * size:
-                            slot = slot_of(at[node], code, node * n_words, at, code, slots)
+                            slot = slot_of(at[node], code, node * n_words, n_words, at, code, slots)
                             if slots[slot] == NOTHING or score[node] > score[slots[slot]]:
                                 slots[slot] = node
             if t + 1 < n - 1:
-                slot = slot_of(position, child, 0, at, code, slots)
+                slot = slot_of(position, child, 0, n_words, at, code, slots)
                 if slots[slot] != NOTHING and score[slots[slot]] >= child_score:
                     continue  # the same search state was reached at least as well
                 slots[slot] = n_nodes
@@ -222,7 +226,7 @@ def search(
                     node = parent[node]
                     t -= 1
                 return SOLVED, score[current], looks
-            if slots[slot_of(at[current], code, current * n_words, at, code, slots)] == current:
+            if slots[slot_of(at[current], code, current * n_words, n_words, at, code, slots)] == current:
                 break  # else a better way to the same search state has been found since
         if looks == limit:
             return LIMITED, bound, looks
@@ -232,8 +236,29 @@ def search(
         unpack(code, current, n_words, word, shift, mask, states)
 
 
+@inner
+def narrowed(layer, end, width, bounds, at, code, n_words, parent, modes, score, priced):  # out: all but layer, end, width, n_words
+    """Keeps the `width` prefixes of a layer with the highest bounds, in their order; where the layer ends now, and the best bound lost."""
+    cut = np.partition(bounds[: end - layer], end - layer - width)[end - layer - width]
+    above = 0
+    for i in range(end - layer):
+        above += bounds[i] > cut
+    ties, kept, lost = width - above, layer, -np.inf
+    for node in range(layer, end):
+        bound = bounds[node - layer]
+        if bound > cut or (bound == cut and ties > 0):
+            ties -= bound == cut
+            at[kept], parent[kept], modes[kept], score[kept], priced[kept] = at[node], parent[node], modes[node], score[node], priced[node]
+            for w in range(n_words):
+                code[kept * n_words + w] = code[node * n_words + w]
+            kept += 1
+        else:
+            lost = max(lost, bound)
+    return kept, lost
+
+
 @kernel(
-    types.Tuple((int64, int64, int64))(
+    types.Tuple((int64, int64, float64))(
         F2, F3, F1, F3, F3, F1, float64, *MACHINES, F1, readonly(boolean, 1), I1, *JUMPS,
         float64, int64, writable(float64, 1), writable(int64, 2),
     )
@@ -241,14 +266,14 @@ def search(
 def sweep(
     nodes, edges, first, rest, priced_edges, priced_first, refunds,
     follow, base, n_states, table_of, final, final_base, penalties, is_hard, active, jump, jump_of,
-    threshold, limit, scores, paths,
+    threshold, width, scores, paths,
 ):  # out: scores (k,), paths (k, n), best first  # fmt: skip
-    """The k best labellings that score more than `threshold`, token by token: all prefixes whose bound exceeds it are kept.
+    """The k best labellings that score more than `threshold`, token by token, with at most `width` prefixes for each.
 
-    Returns why it ended, how many labellings it found, and how many prefixes it kept. EXHAUSTED says that nothing scores more
-    than the threshold, LIMITED that more than `limit` prefixes would have to be kept. Of the prefixes that reach the same search
-    state the k best are kept. Where many prefixes matter this is several times as fast as `search`: there is no queue, and a
-    table of search states for one token at a time.
+    A prefix is kept if its bound exceeds the threshold, and of those that reach the same search state the k best. Returns why it
+    ended, how many labellings it found, and the highest bound among prefixes that were dropped for the width. SOLVED and
+    EXHAUSTED: none were, so what was found is the best, or nothing scores more than the threshold. LIMITED: the labellings that
+    were found may not be the best ones (Rush 2014, section 7.4: a beam search that knows when it was exact).
     """
     n, size = nodes.shape
     k_best = scores.shape[0]
@@ -258,9 +283,11 @@ def sweep(
     at, parent, modes = np.empty(capacity, dtype=np.int64), np.empty(capacity, dtype=np.int64), np.empty(capacity, dtype=np.int64)
     code, others = np.empty(capacity * n_words, dtype=np.int64), np.empty(capacity if k_best > 1 else 1, dtype=np.int64)
     score, priced = np.empty(capacity, dtype=np.float64), np.empty(capacity, dtype=np.float64)
+    bounds = np.empty(capacity, dtype=np.float64)  # of the new layer
     slots = np.full(2048, NOTHING, dtype=np.int64)
     n_nodes, layer, layer_end, n_found = 0, 0, 0, 0
     scores[:] = threshold
+    floor, dropped = threshold, -np.inf  # what a labelling has to beat
     ends, lasts = np.full(k_best, NOTHING, dtype=np.int64), np.zeros(k_best, dtype=np.int64)
     for t in range(n):
         last = t == n - 1
@@ -275,7 +302,7 @@ def sweep(
                 if after == NOTHING:
                     continue
                 step_priced = priced_first[j] if t == 0 else priced_edges[row, state, j] + nodes[t, j]
-                if not prefix_priced + step_priced + rest[t, after, j] + refunds > scores[k_best - 1]:
+                if not prefix_priced + step_priced + rest[t, after, j] + refunds > floor:
                     continue
                 if not ready:  # unpack the machines once per prefix, and only if it has a child
                     ready = True
@@ -287,18 +314,20 @@ def sweep(
                     continue
                 child_score = prefix_score + (first[j] if t == 0 else edges[row, state, j] + nodes[t, j]) - penalty
                 if last:
-                    if child_score > scores[k_best - 1]:
+                    if child_score > floor:
                         n_found += n_found < k_best
                         i = k_best - 1
                         while i > 0 and scores[i - 1] < child_score:
                             scores[i], ends[i], lasts[i] = scores[i - 1], ends[i - 1], lasts[i - 1]
                             i -= 1
                         scores[i], ends[i], lasts[i] = child_score, prefix if t > 0 else NOTHING, j
+                        floor = scores[k_best - 1]
                     continue
                 child_priced = prefix_priced + step_priced - penalty
-                if not child_priced + rest[t, after, j] + refunds > scores[k_best - 1]:
+                child_bound = child_priced + rest[t, after, j] + refunds
+                if not child_bound > floor:
                     continue
-                slot = slot_of(j, child, 0, at, code, slots)
+                slot = slot_of(j, child, 0, n_words, at, code, slots)
                 head = slots[slot]
                 if head != NOTHING:  # the search state was reached before: keep the k best ways
                     worst, ways = head, 1
@@ -312,19 +341,19 @@ def sweep(
                     if ways == k_best:
                         if child_score > score[worst]:
                             parent[worst], score[worst], priced[worst] = prefix if t > 0 else NOTHING, child_score, child_priced
+                            bounds[worst - layer_end] = child_bound
                         continue
-                if n_nodes == limit:
-                    return LIMITED, 0, n_nodes
                 if n_nodes == capacity:
                     capacity *= 2
                     at, code, parent = grown(at, capacity), grown(code, capacity * n_words), grown(parent, capacity)
                     score, priced, modes = grown_numbers(score, capacity), grown_numbers(priced, capacity), grown(modes, capacity)
                     if k_best > 1:
                         others = grown(others, capacity)
+                bounds = grown_numbers(bounds, n_nodes - layer_end + 1)
                 at[n_nodes], parent[n_nodes], modes[n_nodes] = j, prefix if t > 0 else NOTHING, after
                 for w in range(n_words):
                     code[n_nodes * n_words + w] = child[w]
-                score[n_nodes], priced[n_nodes] = child_score, child_priced
+                score[n_nodes], priced[n_nodes], bounds[n_nodes - layer_end] = child_score, child_priced, child_bound
                 if k_best > 1:
                     others[n_nodes] = NOTHING if head == NOTHING else others[head]
                 if head == NOTHING:
@@ -337,11 +366,14 @@ def sweep(
                     heads = slots[slots != NOTHING]
                     slots = np.full(2 * slots.shape[0], NOTHING, dtype=np.int64)
                     for node in heads:
-                        slots[slot_of(at[node], code, node * n_words, at, code, slots)] = node
+                        slots[slot_of(at[node], code, node * n_words, n_words, at, code, slots)] = node
         if last:
             break
+        if n_nodes - layer_end > width:
+            n_nodes, lost = narrowed(layer_end, n_nodes, width, bounds, at, code, n_words, parent, modes, score, priced)
+            dropped = max(dropped, lost)
         if n_nodes == layer_end:
-            return EXHAUSTED, 0, n_nodes
+            break
         slots[:] = NOTHING
         layer, layer_end = layer_end, n_nodes
     for i in range(n_found):
@@ -350,4 +382,6 @@ def sweep(
         for t in range(n - 2, -1, -1):
             paths[i, t] = at[node]
             node = parent[node]
-    return SOLVED if n_found > 0 else EXHAUSTED, n_found, n_nodes
+    if dropped > floor:  # what was dropped might have been better
+        return LIMITED, n_found, dropped
+    return SOLVED if n_found > 0 else EXHAUSTED, n_found, dropped

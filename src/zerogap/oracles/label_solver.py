@@ -3,7 +3,9 @@
 Viterbi comes first, and is enough for most sequences (Tromble & Eisner 2006, section 5.2.2). Then a short best-first search
 that knows only the machines found broken so far (figure 2's idea: the others are relaxed). What is still open is closed in
 rounds: prices on counts are tuned, machines without a count that stay broken are selected into the bound, and a sweep looks for
-labellings above a threshold that falls from round to round. Machines with one state are folded into the scores of the nodes.
+labellings above a threshold that falls from round to round (Rush 2014, section 7.7: search and multipliers in turn). For
+sweeps, machines are grouped: the product of several, minimised, stands for them. Machines with one state are folded into the
+scores of the nodes.
 """
 
 from __future__ import annotations
@@ -11,15 +13,29 @@ from __future__ import annotations
 import numpy as np
 
 from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, readonly, types, writable
-from zerogap.oracles.label_bounds import F1, F2, F3, I1, MACHINES, completions, dive, fill_jumps, find_broken, follow_completions, price, tune
+from zerogap.oracles.label_bounds import (
+    F1,
+    F2,
+    F3,
+    I1,
+    MACHINES,
+    completions,
+    dive,
+    fill_jumps,
+    find_broken,
+    follow_completions,
+    price,
+    tune,
+)
 from zerogap.oracles.label_search import EXHAUSTED, LIMITED, SOLVED, search, sweep
 
 PRICED, SWEPT, OPEN, IMPOSSIBLE = 3, 4, 5, 6  # how rounds ended: the bound of prices is reached, a sweep proved it, not yet, no labelling
 TUNING_STEPS = 12  # subgradient steps between two sweeps
-DEEPER = 1.35  # how much further below the bound each sweep goes than the last
+DEEPER, DEEPEST = 1.5, 8.0  # how much further below the bound each sweep goes than the last; beyond this share of it, all the way
+WIDER = 8  # how much wider the next sweep is if one had to drop prefixes
 MOST_MODES = 32  # states of the machines that bounds know of
 INCUMBENT, BOUND, LEVEL, DEPTH = range(4)  # entries of `numbers`
-LIMIT, SELECTED = range(2)  # entries of `sizes`
+WIDTH, SELECTED = range(2)  # entries of `sizes`
 
 
 @inner
@@ -48,12 +64,12 @@ def transposed(edges):
 
 
 @inner
-def activate(active, broken):  # out: active; returns whether any is new
-    """Machines that turned out broken are relaxed no longer."""
+def activate(active, broken, group_of):  # out: active; returns whether any is new
+    """Machines that turned out broken are relaxed no longer, and neither is the group that each is in."""
     new = False
-    for c in range(active.shape[0]):
-        new = new or (broken[c] and not active[c])
-        active[c] = active[c] or broken[c]
+    for c in range(group_of.shape[0]):
+        if broken[c] and not active[group_of[c]]:
+            active[group_of[c]] = new = True
     return new
 
 
@@ -79,10 +95,10 @@ def first_look(
         active[c] = False
     if score == -np.inf:
         return EXHAUSTED, score
-    broken = np.empty(m, dtype=np.bool_)
+    broken, alone = np.empty(m, dtype=np.bool_), np.arange(m)
     looks = 0
     while find_broken(path, size, follow, base, n_states, table_of, final, final_base, broken) > 0:
-        if not activate(active, broken):
+        if not activate(active, broken, alone):
             break  # only soft ones, which are paid for
         reason, found, more = search(
             nodes, edges, first, rest, edges, first, 0.0, follow, base, n_states, table_of, final, final_base, penalties, is_hard,
@@ -139,40 +155,42 @@ def kinds_of_tokens(selected, table_of, jump_of, tokens):  # out: jump_of (n,), 
 
 @kernel(
     int64(
-        F2, F3, F1, F3, F1, F1, readonly(boolean, 1), float64, float64, float64, *MACHINES, F1, readonly(boolean, 1), readonly(boolean, 1),
-        int64, int64, writable(float64, 1), writable(int64, 1), writable(int64, 1), writable(boolean, 1), writable(boolean, 1),
+        F2, F3, F1, F3, F1, F1, I1, readonly(boolean, 1), float64, float64, *MACHINES, F1, readonly(boolean, 1), readonly(boolean, 1),
+        I1, int64, int64, writable(float64, 1), writable(int64, 1), writable(int64, 1), writable(boolean, 1), writable(boolean, 1),
         writable(float64, 1), writable(int64, 1),
     )
 )  # fmt: skip
 def close(
-    nodes, edges, first, steps, low, high, is_counted, resolution, largest, lowest,
+    nodes, edges, first, steps, low, high, counted, is_counted, resolution, largest,
     follow, base, n_states, table_of, final, final_base, penalties, is_hard, folded,
-    rounds, largest_limit, numbers, sizes, selected, broken, active, multipliers, path,
-):  # out: numbers, sizes, selected, broken, active (machines,), multipliers (counts,), path (n,)  # fmt: skip
+    group_of, rounds, widest, numbers, sizes, selected, broken, active, multipliers, path,
+):  # out: numbers, sizes, selected, broken (machines,), active (machines and groups,), multipliers (counts,), path (n,)  # fmt: skip
     """Rounds of tuning and sweeping; all that they need to go on later is in their outputs.
 
-    `numbers`: the score of `path`, which may be -inf; the bound; the level and the depth that tuning and sweeping have come to.
-    `sizes`: how many prefixes a sweep may keep, how many machines are selected. No labelling scores as little as `lowest`.
+    After the machines come the groups; group_of[c] is the group that stands for machine c in sweeps, or c itself. `numbers`: the
+    score of `path`, which may be -inf; the bound; the level and the depth that tuning and sweeping have come to. `sizes`: how many
+    prefixes of one length a sweep may keep, how many machines are selected.
     """
     n, size = nodes.shape
-    m = n_states.shape[0]
+    m = group_of.shape[0]
+    own = (follow, base[:m], n_states[:m], table_of[:m], final, final_base[:m], penalties[:m], is_hard[:m])
     level, candidate = np.empty(1), np.empty((1, n), dtype=np.int64)
     found, is_broken = np.empty(1), np.empty(m, dtype=np.bool_)
     priced, priced_to, priced_first = np.empty_like(edges), np.empty_like(edges), np.empty_like(first)
     tokens, jump_of = np.empty(n, dtype=np.int64), np.empty(n, dtype=np.int64)
     for _ in range(rounds):
-        sizes[SELECTED] = select_more(sizes[SELECTED], selected, broken, is_counted, is_hard, folded, n_states)
+        sizes[SELECTED] = select_more(sizes[SELECTED], selected, broken, is_counted, is_hard, folded, n_states[:m])
         chosen = selected[: sizes[SELECTED]]
         modes = 1
         for c in chosen:
             modes *= n_states[c]
-            active[c] = True
+            active[group_of[c]] = True
         jump = np.empty((kinds_of_tokens(chosen, table_of, jump_of, tokens), modes, size), dtype=np.int32)
-        fill_jumps(follow, base, n_states, table_of, final, final_base, chosen, jump, tokens)
+        fill_jumps(own[0], own[1], own[2], own[3], own[4], own[5], chosen, jump, tokens)
         level[0] = numbers[LEVEL]
         numbers[BOUND], numbers[INCUMBENT], _ = tune(
             nodes, edges, first, steps, low, high, resolution, largest,
-            follow, base, n_states, table_of, final, final_base, penalties, is_hard, jump, jump_of,
+            own[0], own[1], own[2], own[3], own[4], own[5], own[6], own[7], jump, jump_of,
             numbers[INCUMBENT], TUNING_STEPS, level, multipliers, path, broken,
         )  # fmt: skip
         numbers[LEVEL] = level[0]
@@ -180,45 +198,43 @@ def close(
             return IMPOSSIBLE
         if numbers[INCUMBENT] >= numbers[BOUND]:
             return PRICED
-        activate(active, broken)
+        activate(active, broken, group_of)
         refunds = 0.0
         for c in range(multipliers.shape[0]):
             if multipliers[c] != 0.0:
                 refunds += multipliers[c] * (high[c] if multipliers[c] > 0.0 else low[c])
+                active[group_of[counted[c]]] = True  # else prefixes that differ in what they paid would be taken for equals
         price(edges, first, steps, multipliers, priced, priced_to, priced_first)
         rest = np.empty((n, modes, size))
         completions(nodes, priced_to, jump, jump_of, rest, np.empty(size))
         dived = dive(
             nodes, edges, first, rest, priced, priced_first,
-            follow, base, n_states, table_of, final, final_base, penalties, is_hard, jump, jump_of, candidate[0],
+            own[0], own[1], own[2], own[3], own[4], own[5], own[6], own[7], jump, jump_of, candidate[0],
         )  # fmt: skip
         if dived > numbers[INCUMBENT]:
             numbers[INCUMBENT] = dived
             path[:] = candidate[0]
+        threshold = max(numbers[INCUMBENT], numbers[BOUND] - numbers[DEPTH])
         while True:
-            threshold = max(numbers[INCUMBENT], numbers[BOUND] - numbers[DEPTH])
-            reason, _, _ = sweep(
+            reason, n_found, dropped = sweep(
                 nodes, edges, first, rest, priced, priced_first, refunds,
                 follow, base, n_states, table_of, final, final_base, penalties, is_hard, np.flatnonzero(active), jump, jump_of,
-                threshold, sizes[LIMIT], found, candidate,
+                threshold, sizes[WIDTH], found, candidate,
             )  # fmt: skip
-            if reason != SOLVED:
+            numbers[BOUND] = min(numbers[BOUND], max(found[0], dropped))
+            if n_found == 0:
                 break
-            find_broken(candidate[0], size, follow, base, n_states, table_of, final, final_base, is_broken)
-            if not activate(active, is_broken):
-                numbers[INCUMBENT] = numbers[BOUND] = found[0]
+            find_broken(candidate[0], size, own[0], own[1], own[2], own[3], own[4], own[5], is_broken)
+            if not activate(active, is_broken, group_of):
+                numbers[INCUMBENT] = found[0]
                 path[:] = candidate[0]
-                return SWEPT
-            numbers[BOUND] = min(numbers[BOUND], found[0])
+                break
         if reason == LIMITED:
-            if sizes[LIMIT] == largest_limit:
+            if sizes[WIDTH] == widest:
                 return OPEN
-            sizes[LIMIT] = min(4 * sizes[LIMIT], largest_limit)
+            sizes[WIDTH] = min(WIDER * sizes[WIDTH], widest)
+        elif threshold <= numbers[INCUMBENT]:
+            return SWEPT if numbers[INCUMBENT] > -np.inf else IMPOSSIBLE
         else:
-            numbers[BOUND] = threshold
-            if threshold == numbers[INCUMBENT]:
-                return SWEPT
-            if threshold < lowest:
-                return IMPOSSIBLE
-            numbers[DEPTH] *= DEEPER
+            numbers[DEPTH] = np.inf if numbers[DEPTH] > DEEPEST * (abs(numbers[BOUND]) + 1.0) else DEEPER * numbers[DEPTH]
     return OPEN

@@ -29,7 +29,9 @@ EVERY_LABELLING_FORBIDDEN = "every labelling uses a label or a transition that i
 def solution_of(problem: Problem, path: NDArray[np.int64], bound: float, certificate: Intersection, begin: float) -> Solution[Labelling]:
     labels = (path % len(problem.labels)).tolist()  # a pair of labels ends in its second
     score = problem.score_of(labels)
-    return Solution(problem.names(labels), score, float(bound), certificate, Trace((float(bound),), (score,), (time.perf_counter() - begin,)))
+    return Solution(
+        problem.names(labels), score, float(bound), certificate, Trace((float(bound),), (score,), (time.perf_counter() - begin,))
+    )
 
 
 def nothing_found(bound: float, certificate: Intersection, begin: float) -> Solution[Labelling]:

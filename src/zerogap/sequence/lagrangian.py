@@ -49,7 +49,7 @@ def decode_lagrangian(problem: Problem, *, time_limit: float | None = None, max_
         return None if problem.broken(labels, soft=False) else Candidate(path, problem.score_of(labels))
 
     rows, owners = [], []
-    for c, step, low, high in zip(counts.machines, counts.steps, counts.low, counts.high, strict=True):
+    for c, step, low, high in zip(counts.machines.tolist(), counts.steps, counts.low, counts.high, strict=True):
         entries = {int(p): float(step.reshape(-1)[p]) for p in np.flatnonzero(step)}
         for sign, limit, sense in ((1.0, high, "<="), (-1.0, low, ">=")):
             if np.isfinite(limit) and (limit > 0.0 or sense == "<="):

@@ -14,9 +14,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.grid import MANTISSA_BITS, Scores, largest_magnitude
+from zerogap.grid import MANTISSA_BITS, Scores
+from zerogap.oracles.automaton import minimise
+from zerogap.oracles.label_product import multiply
 from zerogap.sequence.machine import Machine
 from zerogap.sequence.problem import Problem
+from zerogap.structures.automaton import Automaton
+
+LARGEST_GROUP = 8192  # states of a product of machines before it is minimised
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lattice:
@@ -29,7 +35,7 @@ class Lattice:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Packed:
-    """The machines of a problem in flat arrays, as kernels take them."""
+    """The machines of a problem in flat arrays, as kernels take them, and then the groups that stand for several of them."""
 
     follow: NDArray[np.int32]
     base: NDArray[np.int64]
@@ -39,6 +45,7 @@ class Packed:
     final_base: NDArray[np.int64]
     penalties: Scores
     is_hard: NDArray[np.bool_]
+    group_of: NDArray[np.int64]  # (machines,): the group of each, or itself
 
     @property
     def tables(
@@ -51,7 +58,7 @@ class Packed:
 class Counts:
     """The counts of the hard machines that have one: low <= sum of steps <= high."""
 
-    machines: tuple[int, ...]  # which constraint each belongs to
+    machines: NDArray[np.int64]  # which constraint each belongs to
     is_counted: NDArray[np.bool_]  # (machines,)
     steps: Scores  # (counts, S + 1, S), row S for the first token
     low: Scores
@@ -84,19 +91,63 @@ def lattice_of(problem: Problem) -> Lattice:
     return Lattice(wide, edges, first)
 
 
-def pack(problem: Problem) -> Packed:
+def pack(problem: Problem, *, grouped: bool = False) -> Packed:
     """The machines of a problem. Those that are the same for every position are kept for the next problem."""
     machines, n, order = problem.machines, problem.n_tokens, problem.order
-    if any(machine.table_of is not None for machine in machines):
-        tables = pack_tables(machines, len(problem.labels), order)
-    else:
-        tables = kept_tables(machines, len(problem.labels), order)
+    group_of, penalties, is_hard = np.arange(len(machines)), problem.penalties, problem.is_hard
+    if grouped:
+        joined, group_of = groups_of(machines, is_hard.tobytes())
+        machines += joined
+        penalties = np.concatenate([penalties, np.zeros(len(joined))])
+        is_hard = np.concatenate([is_hard, np.ones(len(joined), dtype=np.bool_)])
     table_of = np.zeros((len(machines), n), dtype=np.int32)
+    alike = True
     for c, machine in enumerate(machines):
         if machine.table_of is not None:
-            table_of[c] = machine.table_of
+            table_of[c], alike = machine.table_of, False
+    tables = (kept_tables if alike else pack_tables)(machines, len(problem.labels), order)
     follow, base, n_states, final, final_base = tables
-    return Packed(follow, base, n_states, table_of, final, final_base, problem.penalties, problem.is_hard)
+    return Packed(follow, base, n_states, table_of, final, final_base, penalties, is_hard, group_of)
+
+
+@lru_cache(maxsize=1024)
+def groups_of(machines: tuple[Machine, ...], is_hard: bytes) -> tuple[tuple[Machine, ...], NDArray[np.int64]]:
+    """Products of the hard machines that read every position alike, and the group of every machine (itself if it has none)."""
+    group_of = np.arange(len(machines))
+    members = [c for c, m in enumerate(machines) if is_hard[c] and m.table_of is None and m.n_states > 1]
+    groups: list[Machine] = []
+    for machine, positions in joined_machines(tuple(machines[c] for c in members)):
+        group_of[[members[i] for i in positions]] = len(machines) + len(groups)
+        groups.append(machine)
+    return tuple(groups), group_of
+
+
+@lru_cache(maxsize=256)
+def joined_machines(machines: tuple[Machine, ...]) -> tuple[tuple[Machine, tuple[int, ...]], ...]:
+    """The minimal product of all machines if it is not too large, else those of the two halves."""
+    if len(machines) < 2:
+        return ()
+    joined = join(machines)
+    if joined is not None:
+        return ((joined, tuple(range(len(machines)))),)
+    half = len(machines) // 2
+    left, right = joined_machines(machines[:half]), joined_machines(machines[half:])
+    return left + tuple((machine, tuple(half + i for i in positions)) for machine, positions in right)
+
+
+def join(machines: tuple[Machine, ...]) -> Machine | None:
+    """Their product, minimised; None if it has more than LARGEST_GROUP states before it is."""
+    follow, base, n_states, final, _ = pack_tables(machines, machines[0].following.shape[2], 1)
+    size = machines[0].following.shape[2]
+    following, accepts = np.empty((LARGEST_GROUP, size), dtype=np.int32), np.empty(LARGEST_GROUP, dtype=np.bool_)
+    n_found = multiply(follow, base, n_states, final, following, accepts)
+    if n_found < 0:
+        return None
+    product = Automaton(
+        tuple(range(size)), following[:n_found].copy(), np.zeros((n_found, size)), np.where(accepts[:n_found], 0.0, -np.inf)
+    )
+    least = minimise(product)
+    return Machine(np.ascontiguousarray(least.following[None]), least.final > -np.inf)
 
 
 def pack_tables(machines: tuple[Machine, ...], n_labels: int, order: int) -> tuple[NDArray[Any], ...]:
@@ -128,24 +179,26 @@ def states_of_labels(n_labels: int, order: int) -> NDArray[np.int64]:
 
 
 def counts_of(problem: Problem) -> Counts:
-    which = tuple(c for c, m in enumerate(problem.machines) if m.count is not None and problem.is_hard[c])
-    is_counted = np.zeros(len(problem.machines), dtype=np.bool_)
-    is_counted[list(which)] = True
-    steps, low, high = count_tables(tuple(problem.machines[c] for c in which), len(problem.labels), problem.order)
-    largest_score = largest_magnitude(problem.emissions, problem.transitions, problem.start, problem.end, problem.penalties)
-    room = math.ldexp(problem.resolution, MANTISSA_BITS - 1) - problem.terms * largest_score
-    per_token = 2.0 * max(len(which), 1) * (problem.n_tokens + float(high[np.isfinite(high)].sum() + low.sum()) + 1.0)
+    which, is_counted, steps, low, high, limits = count_tables(
+        problem.machines, problem.is_hard.tobytes(), len(problem.labels), problem.order
+    )
+    room = math.ldexp(problem.resolution, MANTISSA_BITS - 1) - problem.terms * problem.largest
+    per_token = 2.0 * max(len(which), 1) * (problem.n_tokens + limits + 1.0)
     largest = max(math.floor(room / per_token / problem.resolution), 1) * problem.resolution
     return Counts(which, is_counted, steps, low, high, largest)
 
 
 @lru_cache(maxsize=1024)
-def count_tables(machines: tuple[Machine, ...], n_labels: int, order: int) -> tuple[Scores, Scores, Scores]:
-    """Steps over lattice states, and their limits."""
+def count_tables(machines: tuple[Machine, ...], is_hard: bytes, n_labels: int, order: int) -> tuple[Any, ...]:
+    """Which constraints count, steps over lattice states, their limits, and the sum of these."""
+    which = np.array([c for c, m in enumerate(machines) if m.count is not None and is_hard[c]], dtype=np.int64)
+    is_counted = np.zeros(len(machines), dtype=np.bool_)
+    is_counted[which] = True
     columns = states_of_labels(n_labels, order)
     rows = np.append(columns, n_labels)
-    counts = [machine.count for machine in machines if machine.count is not None]
+    counts = [count for c in which if (count := machines[c].count) is not None]
     steps = np.empty((len(counts), len(columns) + 1, len(columns)))
     for k, count in enumerate(counts):
         steps[k] = count.step[np.ix_(rows, columns)]
-    return steps, np.array([count.low for count in counts]), np.array([count.high for count in counts])
+    low, high = np.array([count.low for count in counts]), np.array([count.high for count in counts])
+    return which, is_counted, steps, low, high, float(high[np.isfinite(high)].sum() + low.sum())

@@ -22,12 +22,12 @@ from zerogap.grid import Scores
 from zerogap.proof.certificate import expect, number_from_json
 from zerogap.proof.certificate import field as entry
 from zerogap.proof.files import check_format
-from zerogap.sequence.constraints import BUILDERS, Constraint, compiled, knows_positions, soft
+from zerogap.sequence.constraint_json import constraint_from_json, constraint_to_json
+from zerogap.sequence.constraints import Constraint, compiled, knows_positions, soft
 from zerogap.sequence.examples import Example
 from zerogap.sequence.problem import Problem
 
 FORMAT, VERSION = "zerogap-sequence-model", 1
-LARGEST_ARGUMENT = 1_000_000  # a constraint that counts has as many states
 ARRAYS = {
     "header": (np.uint8, 1), "keys": (np.int64, 1), "row_start": (np.int64, 1), "label_of_weight": (np.int32, 1),
     "weights": (np.float64, 1), "transitions": (np.float64, 2), "start": (np.float64, 1), "end": (np.float64, 1),
@@ -115,39 +115,6 @@ def priced(constraints: Sequence[Constraint], penalties: Mapping[str, float], *,
         elif penalties[group] > 0.0:
             found.append(soft(constraint, penalties[group]))
     return tuple(found)
-
-
-def constraint_to_json(constraint: Constraint) -> dict[str, Any]:
-    def written(argument: Any) -> Any:
-        if isinstance(argument, Constraint):
-            return constraint_to_json(argument)
-        if isinstance(argument, tuple):
-            return [written(part) for part in argument]
-        if isinstance(argument, str | int):
-            return argument
-        raise InputError(f"constraint {constraint.name} holds a {type(argument).__name__}, which a file cannot: use regex() instead.")
-
-    body: dict[str, Any] = {"kind": constraint.kind, "arguments": [written(argument) for argument in constraint.arguments]}
-    body |= {"title": constraint.title} if constraint.title else {}
-    return body if constraint.penalty is None else {**body, "penalty": constraint.penalty}
-
-
-def constraint_from_json(value: Any, where: str) -> Constraint:
-    def read(argument: Any, spot: str) -> Any:
-        if isinstance(argument, dict):
-            return constraint_from_json(argument, spot)
-        if isinstance(argument, list):
-            return tuple(read(part, f"{spot}[{i}]") for i, part in enumerate(argument))
-        if isinstance(argument, str) or (isinstance(argument, int) and 0 <= argument <= LARGEST_ARGUMENT):
-            return argument
-        raise FormatError(f"{spot} is {argument!r}: expected names, integers up to {LARGEST_ARGUMENT}, lists or constraints.")
-
-    kind = expect(entry(expect(value, dict, where), "kind", where), str, f"{where}.kind")
-    if kind not in BUILDERS:
-        raise FormatError(f"{where}.kind is {kind!r}: expected one of {', '.join(BUILDERS)}.")
-    arguments = read(expect(entry(value, "arguments", where), list, f"{where}.arguments"), f"{where}.arguments")
-    found = Constraint(kind, arguments, title=expect(value.get("title", ""), str, f"{where}.title"))
-    return found if "penalty" not in value else soft(found, number_from_json(value["penalty"], f"{where}.penalty"))
 
 
 def read_arrays(path: str | Path) -> dict[str, Any]:

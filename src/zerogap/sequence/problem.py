@@ -41,6 +41,7 @@ class Problem:
     named: bool
     resolution: float
     terms: int
+    largest: float  # no score or penalty has a greater magnitude
 
     def __init__(
         self,
@@ -66,11 +67,13 @@ class Problem:
         prices = np.array([constraint.penalty or 0.0 for constraint in constraints])
         hard = np.array([constraint.penalty is None for constraint in constraints], dtype=np.bool_)
         terms = 2 * n + 2 + len(constraints)
-        grid = choose_resolution(largest_magnitude(nodes, edges, first, last, prices), terms, resolution)
+        largest = largest_magnitude(nodes, edges, first, last, prices)
+        grid = choose_resolution(largest, terms, resolution)
         for name, value in (
             ("emissions", round_to_grid(nodes, grid)), ("transitions", round_to_grid(edges, grid)), ("start", round_to_grid(first, grid)),
             ("end", round_to_grid(last, grid)), ("labels", names), ("constraints", tuple(constraints)), ("machines", machines),
-            ("penalties", round_to_grid(prices, grid)), ("is_hard", hard), ("named", labels is not None), ("resolution", grid), ("terms", terms),
+            ("penalties", round_to_grid(prices, grid)), ("is_hard", hard), ("named", labels is not None), ("resolution", grid),
+            ("terms", terms), ("largest", largest + grid),
         ):  # fmt: skip
             object.__setattr__(self, name, value)
 
@@ -101,16 +104,16 @@ class Problem:
         if n == 0:
             return 0.0
         labels = np.asarray(y)
-        total = float(self.start[y[0]] + self.end[y[-1]] + self.emissions[np.arange(n), labels].sum())
+        total = self.start[y[0]] + self.end[y[-1]] + np.add.reduce(self.emissions[np.arange(n), labels])
         if n > order:
-            position = np.arange(n - order) if len(self.transitions) > 1 else 0
-            total += float(self.transitions[(position, *(labels[k : n - order + k] for k in range(order + 1)))].sum())
-        return total
+            history = tuple(labels[k : n - order + k] for k in range(order + 1))
+            used = self.transitions[np.arange(n - order), *history] if len(self.transitions) > 1 else self.transitions[0][history]
+            total += np.add.reduce(used)
+        return float(total)
 
     def broken(self, y: Sequence[int], *, hard: bool = True, soft: bool = True) -> list[int]:
         """The constraints that a labelling breaks."""
-        asked = [c for c, is_hard in enumerate(self.is_hard.tolist()) if (hard if is_hard else soft)]
-        return [c for c in asked if not self.machines[c].accepts(y)]
+        return [c for c, is_hard in enumerate(self.is_hard.tolist()) if (hard if is_hard else soft) and not self.machines[c].accepts(y)]
 
     def score(self, labelling: Sequence[Label]) -> float:
         return self.score_of(self.indices(labelling))

@@ -177,10 +177,8 @@ class Branch:
     settled: frozenset[int]
 
 
-def decode_soft(
-    problem: Problem, packed: Packed, arcs: Arcs, choose: Order, begin: float, time_limit: float | None
-) -> Solution[Labelling]:
-    """Figure 7. One certificate serves all branches: the constraints that any of them spoke of, intersected, the soft ones at their penalty."""
+def decode_soft(problem: Problem, packed: Packed, arcs: Arcs, choose: Order, begin: float, time_limit: float | None) -> Solution[Labelling]:
+    """Figure 7. One certificate serves all branches: the constraints that any of them spoke of, the soft ones at their penalty."""
     size = len(problem.labels) if problem.order == 1 else len(problem.labels) * (len(problem.labels) + 1)
     spoken: set[int] = set()
 

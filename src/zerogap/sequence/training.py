@@ -40,6 +40,7 @@ DEFAULT_TEMPLATES = (  # chosen on development data of references (Cora, AnyStyl
     "kind[-1]", "kind[0]", "kind[1]", "kind[-1]+kind[0]", "kind[0]+kind[1]",
     "ending[-1]", "ending[-1]+kind[0]", "ending[0]", "place[0]",
 )  # fmt: skip
+COLUMN_TEMPLATES = ("{0}[-1]", "{0}[0]", "{0}[1]", "{0}[-1]+{0}[0]", "{0}[0]+{0}[1]", "{0}[-1]+{0}[0]+{0}[1]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def train(
     examples: Sequence[Example],
     *,
     algorithm: str = "crf",
-    templates: Sequence[str] = DEFAULT_TEMPLATES,
+    templates: Sequence[str] | None = None,
     constraints: Sequence[Constraint] = (),
     learn_penalties: bool = True,
     scheme: str | None = None,
@@ -87,6 +88,7 @@ def train(
 ) -> SequenceModel:
     """A model of the labels of examples.
 
+    `templates` are DEFAULT_TEMPLATES, and `COLUMN_TEMPLATES` for every column besides the form, unless given.
     `algorithm` is "crf", "crf-sgd" or "perceptron"; `epochs` are passes over the examples, at most (100, 30 and 15 unless given). `l2` is
     the strength of regularisation of the random fields. `scheme` "BIO" or "BIOES" forbids ill-formed transitions; None finds out by
     the labels. `constraints` belong to the model; soft ones begin with their penalty, and learn theirs unless `learn_penalties` is false.
@@ -96,7 +98,7 @@ def train(
         raise UnknownMethod("algorithm", algorithm, ALGORITHMS)
     check_options(epochs, l2, min_count, seed)
     examples = checked_examples(examples)
-    parsed = parse_templates(templates)
+    parsed = parse_templates(default_templates(examples) if templates is None else templates)
     labels = tuple(sorted({label for example in examples for label in example.labels or ()}))
     if not labels:
         raise InputError("examples have no tokens: expected at least one with a label.")
@@ -123,6 +125,12 @@ def train(
         labels, tuple(template.text for template in parsed), priced(constraints, penalties, of_example=False),
         features, weights.copy(), transitions, start, end, penalties,
     )  # fmt: skip
+
+
+def default_templates(examples: Sequence[Example]) -> tuple[str, ...]:
+    """Those for forms, and the same few for every other column that all examples have."""
+    extra = sorted(set.intersection(*(set(example.columns) for example in examples)) - {"form"})
+    return DEFAULT_TEMPLATES + tuple(text.format(f"column({name})") for name in extra for text in COLUMN_TEMPLATES)
 
 
 def check_options(epochs: int | None, l2: float, min_count: int, seed: int) -> None:
