@@ -108,3 +108,5 @@ def test_an_empty_lattice(n):
     assert len(arcs[2]) == 0
     assert best_path(*arcs, np.empty(n, dtype=np.int64)) == -np.inf
     assert len(pruned(*arcs, 0.0)[2]) == 0
+    packed = pack(seq.Problem(np.zeros((n, 3)), labels=LABELS, constraints=RULES[:1]))
+    assert len(intersect(*arcs, *packed.tables, 0, 3, np.inf)[2]) == 0

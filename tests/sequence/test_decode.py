@@ -72,10 +72,11 @@ def best_of_all(problem):
     return optimum(problem, itertools.product(problem.labels, repeat=problem.n_tokens))
 
 
-def hurried(problem):
-    """`auto` without its first searches: everything is left to prices and sweeps."""
+def hurried(problem, bits=10**9):
+    """`auto` without its first searches: everything is left to prices and sweeps. With 0 bits machines join them when they are broken."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(auto, "FIRST_LIMIT", 0)
+        patch.setattr(auto, "WORD_BITS", bits)
         return seq.decode(problem)
 
 
@@ -86,6 +87,7 @@ def by_order(order):
 EXACT = {
     "auto": seq.decode,
     "auto by sweeps": hurried,
+    "auto by lazy sweeps": lambda problem: hurried(problem, bits=-1),
     "intersection": lambda problem: seq.decode(problem, method="intersection"),
     "ilp": lambda problem: seq.decode(problem, method="ilp"),
     **{f"relaxation, {order}": by_order(order) for order in ORDERS},
@@ -128,7 +130,7 @@ def test_all_methods_agree_on_larger_problems(problem):
         best = seq.decode(problem, method="intersection").score
     except Infeasible:
         best = None
-    for method in ("auto", "auto by sweeps", "relaxation, fewest-states"):
+    for method in ("auto", "auto by sweeps", "auto by lazy sweeps", "relaxation, fewest-states"):
         if best is None:
             with pytest.raises(Infeasible):
                 EXACT[method](problem)
@@ -136,6 +138,18 @@ def test_all_methods_agree_on_larger_problems(problem):
         solution = EXACT[method](problem)
         assert solution.score == solution.bound == best
         verify(problem, solution)
+
+
+@given(st.integers(0, 10**6), st.sampled_from(["auto", "auto by sweeps", "auto by lazy sweeps"]))
+@settings(max_examples=30)
+def test_more_machines_than_fit_into_a_word(seed, method):
+    rng = np.random.default_rng(seed)
+    rules = [seq.no_duplicate("A"), seq.precedes("A", "B"), seq.at_least_one("B"), seq.regex(".* O .*"), seq.same_label([0, 3])]
+    rules += [seq.span(i, i + 2) for i in range(4)] + [seq.same_label([i, j]) for i in range(6) for j in range(i)]
+    chosen = [seq.soft(rules[i], rng.random() + 0.01) for i in rng.integers(0, len(rules), 40)]
+    problem = seq.Problem(rng.normal(size=(6, 3)), rng.normal(size=(3, 3)), labels=LABELS["plain"], constraints=chosen)
+    solution = EXACT[method](problem)
+    assert solution.score == solution.bound == best_of_all(problem)
 
 
 @given(problems())

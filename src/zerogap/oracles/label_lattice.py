@@ -29,7 +29,7 @@ def connected(layer, first_arc, target, symbol, weight, kept):
             kept[a] = kept[a] and ending[target[a]]
             ending[s] = ending[s] or kept[a]
     number = np.full(n_states, NOTHING, dtype=np.int64)
-    number[0] = 0
+    number[:1] = 0  # an empty lattice has no start
     for s in range(layer[n]):  # reached states get 1 first, and their numbers below
         if number[s] != NOTHING:
             for a in range(first_arc[s], first_arc[s + 1]):
@@ -89,10 +89,10 @@ def intersect(layer, first_arc, target, symbol, weight, follow, base, n_states, 
     n = layer.shape[0] - 2
     states = n_states[c] + 1
     new_layer = np.zeros_like(layer)
-    new_layer[1] = 1
+    n_new, n_arcs = min(layer[1], 1), 0
+    new_layer[1:] = n_new
     of_state, of_machine = np.zeros(256, dtype=np.int64), np.zeros(256, dtype=np.int64)
     new_first = np.zeros(257, dtype=np.int64)
-    n_new, n_arcs = 1, 0
     new_target, new_symbol, new_weight = np.empty(512, dtype=np.int64), np.empty(512, dtype=np.int64), np.empty(512)
     for t in range(n):
         number = np.full((layer[t + 2] - layer[t + 1]) * states, NOTHING, dtype=np.int64)
@@ -148,8 +148,7 @@ def pruned(layer, first_arc, target, symbol, weight, threshold):
     n_states, n = first_arc.shape[0] - 1, layer.shape[0] - 2
     prefix, rest = np.full(n_states, -np.inf), np.zeros(n_states)
     kept = np.empty(target.shape[0], dtype=np.bool_)
-    if n_states > 0:
-        prefix[0] = 0.0
+    prefix[:1] = 0.0
     for s in range(layer[n] - 1, -1, -1):
         rest[s] = -np.inf
         for a in range(first_arc[s], first_arc[s + 1]):

@@ -37,8 +37,8 @@ def multiply(follow, base, n_states, final, following, accepts):  # out: followi
         if not lost:
             h = 0
             for c in range(m):
-                h = (h ^ after[c]) * 5859967846236521237
-                h ^= h >> 29
+                h = ((h ^ np.int64(after[c])) & 0x7FFFFFFF) * 2654435769
+                h ^= h >> 17
             slot = h & (4 * most - 1)
             while slots[slot] >= 0:
                 same = True

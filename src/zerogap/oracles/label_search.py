@@ -21,7 +21,8 @@ from zerogap.oracles.label_bounds import F1, F2, F3, I1, JUMPS, MACHINES, NOTHIN
 from zerogap.oracles.pools import grown, grown_numbers
 
 SOLVED, EXHAUSTED, LIMITED = 0, 1, 2  # why a search ended: with an optimum, with nothing left, at its limit
-WORD_BITS = 62
+WORD_BITS, HALF_BITS = 62, 31
+HALF_WORD = (1 << HALF_BITS) - 1
 
 
 @inner
@@ -38,6 +39,13 @@ def layout(active, n_states, is_hard):
         word[k], shift[k], mask[k] = n_words - 1, used, (1 << bits) - 1
         used += bits
     return word, shift, mask, n_words
+
+
+@inlined
+def hashed(h):
+    """Never overflows, so that it is the same function without the compiler."""
+    product = (h & HALF_WORD) * 2654435769
+    return product ^ (product >> 17)
 
 
 @inlined
@@ -73,10 +81,9 @@ def advance(
 @inlined
 def slot_of(position, key, start, n_words, at, code, slots):
     """Where a search state is in the table, or the empty slot where it belongs; its words are key[start], key[start + 1], ..."""
-    h = position * 7046029254386353131
+    h = position
     for w in range(n_words):
-        h = (h ^ key[start + w]) * 5859967846236521237
-        h ^= h >> 29
+        h = hashed(hashed(h ^ (key[start + w] & HALF_WORD)) ^ (key[start + w] >> HALF_BITS))
     slot = h & (slots.shape[0] - 1)
     while slots[slot] != NOTHING:
         node = slots[slot]
