@@ -41,8 +41,8 @@ def as_scores(value: Any, name: str, *, shape: tuple[int | None, ...] | None = N
     array = np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
     if shape is not None and not fits(array.shape, shape):
         raise ScoreShapeError(f"{name} has shape {array.shape}: expected {describe_shape(shape)}.")
-    bad = np.isnan(array) | (array == np.inf) | (array < lowest)
-    if bad.any():
+    if array.size and not (array.max() < np.inf and array.min() >= lowest):  # nan passes neither
+        bad = np.isnan(array) | (array == np.inf) | (array < lowest)
         index = tuple(int(i) for i in np.argwhere(bad)[0])
         accepted = "finite scores, or -inf to forbid" if lowest == -math.inf else f"finite scores of at least {lowest}"
         raise ScoreError(f"{name}[{', '.join(map(str, index))}] is {array[index]}: expected {accepted}.")
@@ -63,9 +63,10 @@ def largest_magnitude(*arrays: Scores | None) -> float:
     largest = 0.0
     for array in arrays:
         if array is not None and array.size:
-            finite = array[np.isfinite(array)]
-            if finite.size:
-                largest = max(largest, float(np.abs(finite).max()))
+            top, low = float(array.max()), float(array.min())
+            if low == -np.inf:
+                low = float(array.min(where=array > -np.inf, initial=0.0))
+            largest = max(largest, top, -low)
     return largest
 
 
@@ -91,7 +92,10 @@ def choose_resolution(largest: float, terms: int, asked: float | None = None) ->
 
 def round_to_grid(scores: Scores, resolution: float) -> Scores:
     """The nearest multiples of `resolution`, read-only. `-inf` stays."""
-    rounded = np.rint(scores / resolution) * resolution + 0.0  # + 0.0 turns -0.0 into 0.0
+    rounded = scores / resolution
+    np.rint(rounded, out=rounded)
+    rounded *= resolution
+    rounded += 0.0  # turns -0.0 into 0.0
     rounded.flags.writeable = False
     return rounded
 

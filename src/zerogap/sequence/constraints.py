@@ -168,7 +168,9 @@ def compiled(constraint: Constraint, labels: tuple[Label, ...], n: int) -> Machi
 
 
 def knows_positions(constraint: Constraint) -> bool:
-    return constraint.kind in POSITIONAL or any(isinstance(a, Constraint) and knows_positions(a) for a in constraint.arguments)
+    if constraint.kind in COMBINED:
+        return any(knows_positions(part) for part in constraint.arguments)
+    return constraint.kind in POSITIONAL
 
 
 @lru_cache(maxsize=16384)
@@ -344,6 +346,7 @@ BUILDERS: dict[str, Callable[..., Machine]] = {
     "not": build_not,
 }
 POSITIONAL = ("at", "spans", "same_label")
+COMBINED = ("and", "or", "not")
 
 
 def bind(constraints: Sequence[Constraint], labels: tuple[Label, ...], n: int) -> tuple[Machine, ...]:
