@@ -4,10 +4,10 @@ Import it from benchmarks/srl.py and benchmarks/citations.py, or look at it alon
 
     python benchmarks/pynini_relaxation.py     needs pynini; checks itself against zerogap on random problems
 
-Lattices are acceptors over labels with tropical weights, costs = -scores in float32 (OpenFst's TropicalWeight has no other precision, so the
-path that it finds is scored again in float64 by `Problem.score`). A model without transitions has one state per position, any other one per
-position and label. Constraints are unweighted acceptors, sorted by input label once. Only violated constraints are intersected; whether one
-is violated is found by running its table over the labels in Python, which is faster than `intersect` with a string.
+Lattices are acceptors over labels with tropical weights, costs = -scores in float32 (OpenFst's TropicalWeight has no other precision, so
+the path that it finds is scored again in float64 by `Problem.score_of`). A model without transitions has one state per position, any other
+one per position and label. Constraints are unweighted acceptors, sorted by input label once. Only violated constraints are intersected;
+whether one is violated is found by running its table over the labels in Python, which is faster than `intersect` with a string.
 
 What is timed is said where it is printed: `decode` takes a lattice and constraint automata that stand ready; `build` makes the lattice and,
 lazily, those automata of the example that are violated. Automata that are the same in all examples are built offline and never timed.

@@ -30,7 +30,7 @@ from zerogap.oracles.label_bounds import (
 from zerogap.oracles.label_search import EXHAUSTED, LIMITED, SOLVED, search, sweep
 
 PRICED, SWEPT, OPEN, IMPOSSIBLE = 3, 4, 5, 6  # how rounds ended: the bound of prices is reached, a sweep proved it, not yet, no labelling
-TUNING_STEPS = 12  # subgradient steps between two sweeps
+TUNING_STEPS = 8  # subgradient steps between two sweeps
 DEEPER, DEEPEST = 1.5, 8.0  # how much further below the bound each sweep goes than the last; beyond this share of it, all the way
 WIDER = 8  # how much wider the next sweep is if one had to drop prefixes
 MOST_MODES = 32  # states of the machines that bounds know of
