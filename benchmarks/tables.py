@@ -291,7 +291,8 @@ def pynini_lines(
 
 def violations_of_best(problem: seq.Problem) -> int:
     """How many constraints the best labelling without constraints breaks."""
-    local = (problem.emissions, problem.transitions, problem.start, problem.end, problem.labels)
+    edges = problem.transitions if len(problem.transitions) > 1 else problem.transitions[0]
+    local = (problem.emissions, edges, problem.start, problem.end, problem.labels)
     return len(broken_names(problem, seq.decode(seq.Problem(*local, order=problem.order)).structure))
 
 
