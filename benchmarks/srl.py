@@ -175,11 +175,11 @@ def columns_of(p: Proposition, glue: Glue | None = None) -> dict[str, tuple[str,
         between = kind[low + 1 : high]
         counts = Counter(between)
         path = [kind[t]]
-        for k in (between if t < verb else between[::-1]):
+        for k in between if t < verb else between[::-1]:
             if k != path[-1]:
                 path.append(k)
         lexical = [kinds[t]]
-        for k in (kinds[low + 1 : high] if t < verb else kinds[low + 1 : high][::-1]):
+        for k in kinds[low + 1 : high] if t < verb else kinds[low + 1 : high][::-1]:
             if k != lexical[-1]:
                 lexical.append(k)
         object_of = head[t + 1] if u.kind in ("PP", "SBAR") and t + 1 < n else "-"
