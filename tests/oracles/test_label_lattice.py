@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from zerogap import sequence as seq
 from zerogap.oracles.label_lattice import best_path, intersect, lattice_of_scores, pruned
 from zerogap.oracles.label_product import multiply
+from zerogap.oracles.label_search import nth_smallest
 from zerogap.sequence.lattice import joined_machines, lattice_of, pack, pack_tables
 from zerogap.testing.strategies import score_arrays
 
@@ -92,6 +93,12 @@ def test_a_group_accepts_what_all_its_machines_accept(rules, labelling):
     machines = seq.Problem(np.zeros((3, 3)), labels=LABELS, constraints=rules).machines
     for group, members in joined_machines(machines):
         assert group.accepts(labelling) == all(machines[i].accepts(labelling) for i in members)
+
+
+@given(st.lists(st.integers(-4, 4), min_size=1, max_size=12), st.data())
+def test_nth_smallest(values, data):
+    nth = data.draw(st.integers(0, len(values) - 1))
+    assert nth_smallest(np.array(values, dtype=np.float64), len(values), nth) == sorted(values)[nth]
 
 
 def test_products_that_are_too_large_are_refused():

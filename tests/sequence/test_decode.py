@@ -72,11 +72,11 @@ def best_of_all(problem):
     return optimum(problem, itertools.product(problem.labels, repeat=problem.n_tokens))
 
 
-def hurried(problem, bits=10**9):
-    """`auto` without its first searches: everything is left to prices and sweeps. With 0 bits machines join them when they are broken."""
+def hurried(problem, **settings):
+    """`auto` without its first searches: everything is left to prices and sweeps. With no bits machines join them when they are broken."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(auto, "FIRST_LIMIT", 0)
-        patch.setattr(auto, "WORD_BITS", bits)
+        for name, value in {"FIRST_LIMIT": 0, "WORD_BITS": 10**9, **settings}.items():
+            patch.setattr(auto, name, value)
         return seq.decode(problem)
 
 
@@ -87,7 +87,8 @@ def by_order(order):
 EXACT = {
     "auto": seq.decode,
     "auto by sweeps": hurried,
-    "auto by lazy sweeps": lambda problem: hurried(problem, bits=-1),
+    "auto by lazy sweeps": lambda problem: hurried(problem, WORD_BITS=-1),
+    "auto by narrow sweeps": lambda problem: hurried(problem, FIRST_WIDTH=1),
     "intersection": lambda problem: seq.decode(problem, method="intersection"),
     "ilp": lambda problem: seq.decode(problem, method="ilp"),
     **{f"relaxation, {order}": by_order(order) for order in ORDERS},
@@ -130,7 +131,7 @@ def test_all_methods_agree_on_larger_problems(problem):
         best = seq.decode(problem, method="intersection").score
     except Infeasible:
         best = None
-    for method in ("auto", "auto by sweeps", "auto by lazy sweeps", "relaxation, fewest-states"):
+    for method in ("auto", "auto by sweeps", "auto by lazy sweeps", "auto by narrow sweeps", "relaxation, fewest-states"):
         if best is None:
             with pytest.raises(Infeasible):
                 EXACT[method](problem)
@@ -138,6 +139,18 @@ def test_all_methods_agree_on_larger_problems(problem):
         solution = EXACT[method](problem)
         assert solution.score == solution.bound == best
         verify(problem, solution)
+
+
+@given(larger_problems())
+@settings(max_examples=60)
+def test_a_limit_of_memory_leaves_a_true_gap(problem):
+    try:
+        best = seq.decode(problem).score
+        solution = hurried(problem, FIRST_WIDTH=1, MOST_PREFIXES=1, LAST_ROUNDS=0, ROUNDS=1)
+    except Infeasible:
+        return
+    assert solution.score <= best <= solution.bound
+    verify(problem, solution)
 
 
 @given(st.integers(0, 10**6), st.sampled_from(["auto", "auto by sweeps", "auto by lazy sweeps"]))

@@ -48,7 +48,9 @@ def fill_jumps(follow, base, n_states, table_of, final, final_base, selected, ju
 def completions(nodes, edges_to, jump, jump_of, best, value):  # out: best (n, modes, S), what may follow a state; value (S,) is scratch
     """best[t, p, i] = max_j (edge[i, j] + nodes[t + 1, j] + best[t + 1, p after j, j]); `edges_to[., j, i]` is edge[i, j]."""
     n, size = nodes.shape
-    best[n - 1] = 0.0
+    for mode in range(best.shape[1]):
+        for i in range(size):
+            best[n - 1, mode, i] = 0.0
     for t in range(n - 2, -1, -1):
         table, jumps = edges_to[t if edges_to.shape[0] > 1 else 0], jump[jump_of[t + 1]]
         for mode in range(best.shape[1]):
@@ -162,7 +164,8 @@ def tune(
         find_broken(path, size, follow, base, n_states, table_of, final, final_base, is_broken)
         if bound < best_bound:
             best_bound, stalled = bound, 0
-            broken[:] = is_broken
+            for c in range(m):
+                broken[c] = is_broken[c]
             for c in range(n_counts):
                 multipliers[c] = current[c]
         else:
@@ -176,7 +179,8 @@ def tune(
                 total -= penalties[c]
         if not lost and total > incumbent:
             incumbent = total
-            best_path[:] = path
+            for t in range(n):
+                best_path[t] = path[t]
         if incumbent >= best_bound:
             break
         norm = 0.0

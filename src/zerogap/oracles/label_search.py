@@ -243,10 +243,35 @@ def search(
         unpack(code, current, n_words, word, shift, mask, states)
 
 
+@kernel(float64(writable(float64, 1), int64, int64))
+def nth_smallest(values, size, nth):  # out: values, in another order
+    """Quickselect (Hoare 1961) among the first `size` values; nth counts from 0."""
+    low, high = 0, size - 1
+    while low < high:
+        pivot = values[(low + high) // 2]
+        i, j = low, high
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while values[j] > pivot:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if nth <= j:
+            high = j
+        elif nth >= i:
+            low = i
+        else:
+            break
+    return values[nth]
+
+
 @inner
 def narrowed(layer, end, width, bounds, at, code, n_words, parent, modes, score, priced):  # out: all but layer, end, width, n_words
     """Keeps the `width` prefixes of a layer with the highest bounds, in their order; where the layer ends now, and the best bound lost."""
-    cut = np.partition(bounds[: end - layer], end - layer - width)[end - layer - width]
+    cut = nth_smallest(bounds.copy(), end - layer, end - layer - width)
     above = 0
     for i in range(end - layer):
         above += bounds[i] > cut
@@ -293,7 +318,8 @@ def sweep(
     bounds = np.empty(capacity, dtype=np.float64)  # of the new layer
     slots = np.full(2048, NOTHING, dtype=np.int64)
     n_nodes, layer, layer_end, n_found = 0, 0, 0, 0
-    scores[:] = threshold
+    for i in range(k_best):
+        scores[i] = threshold
     floor, dropped = threshold, -np.inf  # what a labelling has to beat
     ends, lasts = np.full(k_best, NOTHING, dtype=np.int64), np.zeros(k_best, dtype=np.int64)
     for t in range(n):
@@ -370,10 +396,11 @@ def sweep(
                 n_nodes += 1
                 if 2 * (n_nodes - layer_end) > slots.shape[0]:
                     # the first way to a search state is its head; later ones are in the chain already
-                    heads = slots[slots != NOTHING]
-                    slots = np.full(2 * slots.shape[0], NOTHING, dtype=np.int64)
-                    for node in heads:
-                        slots[slot_of(at[node], code, node * n_words, n_words, at, code, slots)] = node
+                    smaller = slots
+                    slots = np.full(2 * smaller.shape[0], NOTHING, dtype=np.int64)
+                    for node in smaller:
+                        if node != NOTHING:
+                            slots[slot_of(at[node], code, node * n_words, n_words, at, code, slots)] = node
         if last:
             break
         if n_nodes - layer_end > width:
@@ -381,7 +408,8 @@ def sweep(
             dropped = max(dropped, lost)
         if n_nodes == layer_end:
             break
-        slots[:] = NOTHING
+        for slot in range(slots.shape[0]):
+            slots[slot] = NOTHING
         layer, layer_end = layer_end, n_nodes
     for i in range(n_found):
         paths[i, n - 1] = lasts[i]
