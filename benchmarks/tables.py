@@ -1,8 +1,9 @@
 """Tables of Tromble & Eisner 2006 for any set of constrained labelling problems: times, violations, lattices, orders, soft constraints.
 
 Times are per call of a decoder, by perf_counter, with the garbage collector off, after a warm-up that has run every problem once (zerogap)
-or a few problems (the others, which compile nothing). Problems are built before; what building costs is a line of its own. A method that
-is slow runs on every k-th problem, and its ratios are to the times of zerogap on the same problems.
+or a few problems (the others, which compile nothing). What takes microseconds is run PASSES times, and the median of a problem counts.
+Problems are built before; what building costs is a line of its own. A method that is slow runs on every k-th problem, and its ratios are
+to the times of zerogap on the same problems.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from zerogap.sequence.lattice import lattice_of, states_of_labels
 from zerogap.sequence.relaxation import decode_intersection, learned_order
 
 Problems = Sequence[seq.Problem]
+PASSES = 5  # of what takes microseconds; the median of a problem's times counts
 TOLERANCE = 1e-6  # HiGHS's own: its labelling may score this much less than ours
 
 
@@ -44,18 +46,23 @@ def quiet_collector() -> Iterator[None]:
         gc.enable()
 
 
-def timed(function: Callable[[Any], Any], arguments: Sequence[Any], warm_up: int | None = None) -> tuple[np.ndarray, list[Any]]:
-    """Seconds and result of every call."""
+def timed(
+    function: Callable[[Any], Any], arguments: Sequence[Any], *, warm_up: int | None = None, passes: int = 1
+) -> tuple[np.ndarray, list[Any]]:
+    """Seconds and result of every call; with several passes over all arguments, the median of a call's seconds."""
     for argument in arguments[:warm_up]:
         function(argument)
-    times, results = [], []
+    times = np.empty((passes, len(arguments)))
+    results: list[Any] = []
     with quiet_collector():
-        for argument in arguments:
-            begin = time.perf_counter()
-            result = function(argument)
-            times.append(time.perf_counter() - begin)
-            results.append(result)
-    return np.array(times), results
+        for row in times:
+            results.clear()
+            for i, argument in enumerate(arguments):
+                begin = time.perf_counter()
+                result = function(argument)
+                row[i] = time.perf_counter() - begin
+                results.append(result)
+    return np.median(times, axis=0), results
 
 
 def peer() -> Any:
@@ -181,7 +188,7 @@ def table_2(
     ours: dict[str, np.ndarray] = {}
     solved: dict[str, list[Any]] = {}
     for method in ("auto", "relaxation"):
-        ours[method], solved[method] = timed(lambda p, method=method: seq.decode(p, method=method), problems)
+        ours[method], solved[method] = timed(lambda p, method=method: seq.decode(p, method=method), problems, passes=PASSES)
     best = np.array([solution.score for solution in solved["auto"]])
     checked = sum(verified(problem, solution) for many in solved.values() for problem, solution in zip(problems, many, strict=True))
     assert [s.score for s in solved["relaxation"]] == best.tolist(), "relaxation and auto differ"
@@ -200,7 +207,7 @@ def table_2(
     answers = 2 * len(problems)
     if every_intersection:
         which = everything[::every_intersection]
-        times, solutions = timed(lambda p: seq.decode(p, method="intersection"), [problems[i] for i in which], 20)
+        times, solutions = timed(lambda p: seq.decode(p, method="intersection"), [problems[i] for i in which], warm_up=20)
         assert [s.score for s in solutions] == best[which].tolist()
         answers += len(which)
         checked += sum(verified(problems[i], s) for i, s in zip(which, solutions, strict=True))
@@ -212,7 +219,7 @@ def table_2(
             continue
         which = everything[::every_ilp]
         with without_presolve() as inside:
-            times, paths = timed(program, [problems[i] for i in which], 2)
+            times, paths = timed(program, [problems[i] for i in which], warm_up=2)
         agreement = compare_paths(problems, best, which, paths)
         line(f"{name}: model + solve", times, which, agreement)
         line(f"{name}: solve only", np.array(inside[-len(which) :]), which, "")
@@ -247,7 +254,7 @@ def construction(rebuild: Callable[[int], Any], which: np.ndarray) -> np.ndarray
     rebuild(int(which[0]))
     build.cache_clear()
     rebuild(int(which[0]))
-    return timed(lambda i: rebuild(int(i)), which.tolist(), 0)[0]
+    return timed(lambda i: rebuild(int(i)), which.tolist(), warm_up=0)[0]
 
 
 def compare_paths(problems: Problems, best: np.ndarray, which: np.ndarray, paths: list[list[int]]) -> str:
@@ -272,17 +279,18 @@ def pynini_lines(
         other.offline(problem)
     for name, method, which in methods:
         chosen = [problems[i] for i in which]
+        passes = PASSES if method is other.relax else 1
         ready = [(problem, other.lattice(problem), other.automata_of(problem)) for problem in chosen]
         for problem, _, automaton in ready:
             for c in range(len(problem.machines)):
                 automaton(c)
-        times, paths = timed(lambda r, method=method: method(*r), ready, 20)
+        times, paths = timed(lambda r, method=method: method(*r), ready, warm_up=20, passes=passes)
         line(f"{name}: decode", times, which, float_agreement(problems, best, which, paths))
         violations = np.array([violations_of_best(problem) for problem in chosen])
         groups = [(k, violations == k if k < 3 else violations >= k) for k in range(4)]
         ratios = [f"{k}: {times[group].sum() / ours[which][group].sum():.1f}" for k, group in groups if group.any()]
         print(f"{'':6}times zerogap's auto by violations of y0*: {', '.join(ratios)}")
-        times, _ = timed(lambda p, method=method: method(p, other.lattice(p), other.automata_of(p)), chosen, 20)
+        times, _ = timed(lambda p, method=method: method(p, other.lattice(p), other.automata_of(p)), chosen, warm_up=20, passes=passes)
         line(f"{name}: build + decode", times, which, "")
         both = (ours + build)[which]
         ratio, middle = times.sum() / both.sum(), np.median(times) / np.median(both)
@@ -373,7 +381,7 @@ def orders(title: str, problems: Problems, training: Problems) -> None:
     learned = learned_order([seq.decode(problem, method="relaxation") for problem in training], training)
     print(f"{'order':20}{'total s':>10}{'intersections':>15}{'most':>6}{'final arcs':>12}{'largest':>12}")
     for name, order in (*((o, o) for o in ("random", "most-violated", "fewest-states", "smallest-product")), ("learned", learned)):
-        times, _ = timed(lambda p, order=order: seq.decode(p, method="relaxation", order=order), problems)
+        times, _ = timed(lambda p, order=order: seq.decode(p, method="relaxation", order=order), problems, passes=PASSES)
         steps, last, largest = [], [], 0
         for problem in problems:
             sizes: list[int] = []
@@ -394,8 +402,8 @@ def soft_against_hard(title: str, hard: Problems, soft: Problems, *, skip: Seque
     for method in ("auto", "relaxation"):
         if method in skip:
             continue
-        times_hard, _ = timed(lambda p, method=method: seq.decode(p, method=method), hard)
-        times_soft, found = timed(lambda p, method=method: seq.decode(p, method=method), soft)
+        times_hard, _ = timed(lambda p, method=method: seq.decode(p, method=method), hard, passes=PASSES)
+        times_soft, found = timed(lambda p, method=method: seq.decode(p, method=method), soft, passes=PASSES)
         if solutions:
             assert [s.score for s in found] == [s.score for s in solutions]
         count = sum(verified(problem, solution) for problem, solution in zip(soft, found, strict=True))
