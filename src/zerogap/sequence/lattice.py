@@ -73,14 +73,15 @@ def lattice_of(problem: Problem) -> Lattice:
     if problem.order == 1:
         return Lattice(nodes, problem.transitions, nodes[0] + problem.start)
     # states: label j first, then the pairs (i, j) as size + i * size + j
-    edges = np.full((max(n - 1, 1), size + size * size, size + size * size), -np.inf)
+    wide_size, by_position = size + size * size, len(problem.transitions) > 1
+    edges = np.full((max(n - 1, 1) if by_position else 1, wide_size, wide_size), -np.inf)
     for i in range(size):
-        edges[:, i, size + i * size : size + (i + 1) * size] = 0.0  # the second token: no three labels yet
-    for t in range(1, n - 1):
-        table = problem.transitions[t - 1 if len(problem.transitions) > 1 else 0]
-        for h in range(size):
-            for i in range(size):
-                edges[t, size + h * size + i, size + i * size : size + (i + 1) * size] = table[h, i]
+        row = slice(size + i * size, size + (i + 1) * size)
+        edges[:, i, row] = 0.0  # into the second token: no three labels yet
+        if by_position:
+            edges[1:, size + i :: size, row] = problem.transitions[:, :, i]
+        else:  # one table for all: after the first token no state is a single label
+            edges[0, size + i :: size, row] = problem.transitions[0, :, i]
     pairs = np.full((n, size * size), -np.inf)
     pairs[1:] = np.tile(nodes[1:], (1, size))
     singles = np.full((n, size), -np.inf)
