@@ -17,7 +17,8 @@ from zerogap.testing.strategies import score_arrays
 LABELS = ("A", "B", "O")
 RULES = [
     seq.no_duplicate("A"), seq.no_duplicate("B"), seq.at_least_one("A"), seq.precedes("A", "B"), seq.precedes("B", "A"),
-    seq.at_most("O", 2), seq.follows_only("A", "B"), seq.regex("~(.* A A .*)"), seq.disallow("O"), seq.spans([(0, 2)]), seq.same_label([0, 2]), seq.at(1, "A"),
+    seq.at_most("O", 2), seq.follows_only("A", "B"), seq.regex("~(.* A A .*)"),
+    seq.disallow("O"), seq.spans([(0, 2)]), seq.same_label([0, 2]), seq.at(1, "A"),
 ]  # fmt: skip
 
 
