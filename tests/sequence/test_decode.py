@@ -7,15 +7,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numba.core import config
 
 from zerogap import sequence as seq
 from zerogap.baselines.brute import optimum
 from zerogap.errors import AlphabetMismatch, AutomatonError, Infeasible, InputError, InvalidStructure, ScoreShapeError, VerificationError
 from zerogap.oracles.regex import compile_regex
-from zerogap.proof import Intersection, Solution
+from zerogap.proof import Agreement, Intersection, Solution
 from zerogap.proof.sequence import sequence_bound
 from zerogap.proof.verify import verify
-from zerogap.sequence import auto
+from zerogap.sequence import agreement, auto
 from zerogap.sequence.relaxation import ORDERS, learned_order
 from zerogap.testing.strategies import score_arrays
 
@@ -84,6 +85,9 @@ def by_order(order):
     return lambda problem: seq.decode(problem, method="relaxation", order=order)
 
 
+if config.DISABLE_JIT:  # prices take hundreds of steps, each of which takes milliseconds then
+    agreement.ROOT_STEPS, agreement.NODE_STEPS = 10, 4
+
 EXACT = {
     "auto": seq.decode,
     "auto by sweeps": hurried,
@@ -91,6 +95,7 @@ EXACT = {
     "auto by narrow sweeps": lambda problem: hurried(problem, FIRST_WIDTH=1),
     "intersection": lambda problem: seq.decode(problem, method="intersection"),
     "ilp": lambda problem: seq.decode(problem, method="ilp"),
+    "dual decomposition": lambda problem: seq.decode(problem, method="dual-decomposition"),
     **{f"relaxation, {order}": by_order(order) for order in ORDERS},
 }
 
@@ -273,6 +278,27 @@ def test_no_certificate_proves_a_false_bound(problem, data):
     with pytest.raises(VerificationError):
         verify(problem, Solution(labelling, best, best - problem.resolution, certificate))
     assert sequence_bound(problem, certificate, best - problem.resolution) >= best
+
+
+def test_a_document_with_repeated_phrases():
+    """Products of so many machines fit nowhere; prices on labels prove it in a moment."""
+    rng = np.random.default_rng(3)
+    labels = ["O", "B-PER", "I-PER", "B-LOC", "I-LOC"]
+    allowed, start, _ = seq.scheme_transitions(labels)
+    emissions = rng.normal(size=(200, 5)) + np.array([1, 0, 0, 0, 0])
+    places = rng.permutation(200)[:120].reshape(40, 3)
+    emissions[places, rng.choice([1, 3], size=(40, 1))] += 2.0
+    rules = [seq.same_label(row.tolist()) for row in places]
+    problem = seq.Problem(emissions, allowed, start=start, labels=labels, constraints=rules)
+    solution = seq.decode(problem)
+    assert solution.status == "optimal"
+    verify(problem, solution)
+    with pytest.raises(VerificationError):
+        verify(problem, replace(solution, bound=solution.bound - problem.resolution))
+    prices = solution.certificate.prices
+    for bad in (prices[:-1], ((999, 0, 0, 1.0),), ((0, 999, 0, 1.0),), ((0, 0, 0, float("nan")),), ((0, 0, 0, 1e300),)):
+        with pytest.raises(VerificationError):
+            verify(problem, replace(solution, certificate=Agreement(bad)))
 
 
 def test_names_and_indices():

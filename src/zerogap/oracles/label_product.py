@@ -35,9 +35,9 @@ def multiply(follow, base, n_states, final, following, accepts):  # out: followi
                     break
         target = -1
         if not lost:
-            h = 0
+            h = np.int64(0)
             for c in range(m):
-                h = ((h ^ np.int64(after[c])) & 0x7FFFFFFF) * 2654435769
+                h = ((h ^ after[c]) & 0x7FFFFFFF) * 2654435769
                 h ^= h >> 17
             slot = h & (4 * most - 1)
             while slots[slot] >= 0:

@@ -56,6 +56,18 @@ class Intersection:
 
 
 @dataclass(frozen=True, slots=True)
+class Agreement:
+    """Prices (constraint, token, label, price) at which a sequence and each of its constraints choose labels on their own.
+
+    What the sequence pays for a label, the constraint receives: the bound is the best of all choices together (Rush 2014,
+    section 3.5). Constraints without prices count as well.
+    """
+
+    kind: ClassVar[str] = "agreement"
+    prices: tuple[tuple[int, int, int, float], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Unsatisfiable:
     """Nothing that is left can satisfy one constraint: the least (or most) that its row can sum to is beyond its limit."""
 
@@ -79,7 +91,7 @@ class Leaves:
     leaves: tuple[Leaf, ...]
 
 
-Certificate = DynamicProgram | Multipliers | CutDuals | Intersection | Unsatisfiable | Leaves
+Certificate = DynamicProgram | Multipliers | CutDuals | Intersection | Agreement | Unsatisfiable | Leaves
 
 
 def certificate_to_json(certificate: Certificate) -> dict[str, Any]:
@@ -92,6 +104,8 @@ def certificate_to_json(certificate: Certificate) -> dict[str, Any]:
             body = {"sets": [list(s) for s in sets], "values": [number_to_json(v) for v in values]}
         case Intersection(constraints, prices):
             body = {"constraints": list(constraints), "prices": [[c, number_to_json(u)] for c, u in prices]}
+        case Agreement(prices=where_and_how_much):
+            body = {"prices": [[c, t, a, number_to_json(u)] for c, t, a, u in where_and_how_much]}
         case Unsatisfiable(row):
             body = {"row": row}
         case Leaves(leaves):
@@ -135,6 +149,17 @@ def intersection_from_json(value: dict[str, Any], where: str) -> Intersection:
     return Intersection(tuple(expect(c, int, f"{where}.constraints[{i}]") for i, c in enumerate(constraints)), tuple(prices))
 
 
+def agreement_from_json(value: dict[str, Any], where: str) -> Agreement:
+    prices = []
+    for i, entry in enumerate(expect(field(value, "prices", where), list, f"{where}.prices")):
+        spot = f"{where}.prices[{i}]"
+        if len(expect(entry, list, spot)) != 4:
+            raise FormatError(f"{spot} is {shorten(entry)}: expected [constraint, token, label, price].")
+        c, t, a = (expect(number, int, spot) for number in entry[:3])
+        prices.append((c, t, a, number_from_json(entry[3], spot)))
+    return Agreement(tuple(prices))
+
+
 def leaves_from_json(value: dict[str, Any], where: str) -> Leaves:
     leaves = []
     for i, leaf in enumerate(expect(field(value, "leaves", where), list, f"{where}.leaves")):
@@ -154,6 +179,7 @@ FROM_JSON: dict[str, Callable[[dict[str, Any], str], Certificate]] = {
     Multipliers.kind: multipliers_from_json,
     CutDuals.kind: cut_duals_from_json,
     Intersection.kind: intersection_from_json,
+    Agreement.kind: agreement_from_json,
     Unsatisfiable.kind: lambda value, where: Unsatisfiable(expect(field(value, "row", where), int, f"{where}.row")),
     Leaves.kind: leaves_from_json,
 }

@@ -17,13 +17,17 @@ from numpy.typing import NDArray
 
 from zerogap.errors import VerificationError
 from zerogap.grid import MANTISSA_BITS, Scores
-from zerogap.proof.certificate import Certificate, Intersection
+from zerogap.proof.agreement import agreement_bound
+from zerogap.proof.certificate import Agreement, Certificate, Intersection, Leaves
+from zerogap.proof.chain import completions, priced_transitions, rest_of, true_edges
 from zerogap.sequence.machine import DEAD, Machine
 from zerogap.sequence.problem import Problem
 
 
 def sequence_bound(problem: Problem, certificate: Certificate, claimed: float) -> float:
     """`claimed` if the certificate proves it, else a score above it that it does not exclude."""
+    if isinstance(certificate, Agreement | Leaves):
+        return agreement_bound(problem, certificate)
     above = scores_above(problem, certificate, claimed, 1)
     return float(above[0]) if len(above) else claimed
 
@@ -47,7 +51,7 @@ def scores_above(problem: Problem, certificate: Certificate, claimed: float, k: 
     steps, refunds = prices_of(problem, certificate.prices)
     # a constraint that is priced and not intersected is relaxed: its price is part of what a labelling is worth here
     relaxed, relaxed_refunds = prices_of(problem, tuple((c, u) for c, u in certificate.prices if c not in certificate.constraints))
-    rest = completions(problem, priced_transitions(problem, steps))
+    rest = completions(problem, problem.emissions, priced_transitions(problem, steps))
     machines = [problem.machines[c] for c in certificate.constraints]
     hard = [problem.constraints[c].penalty is None for c in certificate.constraints]
     penalties = [float(problem.penalties[c]) for c in certificate.constraints]
@@ -127,45 +131,6 @@ def largest_count(machine: Machine, step: Scores, n: int) -> float:
         for q, a in np.argwhere((table != DEAD) & (reached > -np.inf)):
             best[table[q, a], a] = max(best[table[q, a], a], reached[q, a])
     return float(best[machine.final].max(initial=-np.inf))
-
-
-def true_edges(problem: Problem, t: int, history: NDArray[np.int64]) -> Scores:
-    """What every label adds to every prefix besides its emission."""
-    if t == 0:
-        return np.tile(problem.start, (len(history), 1))
-    if t < problem.order:
-        return np.zeros((len(history), len(problem.labels)))
-    table = problem.transitions[t - problem.order if len(problem.transitions) > 1 else 0]
-    return table[tuple(history.T)]
-
-
-def priced_transitions(problem: Problem, steps: Scores) -> list[Scores]:
-    """The priced transitions into every token from 1 on, by history."""
-    size, order = len(problem.labels), problem.order
-    edges: list[Scores] = []
-    for t in range(1, problem.n_tokens):
-        table = problem.transitions[t - order if len(problem.transitions) > 1 else 0] if t >= order else np.zeros((size,) * (order + 1))
-        edges.append(table - steps[:size])
-    return edges
-
-
-def completions(problem: Problem, edges: list[Scores]) -> list[Scores]:
-    """The most that can follow the last `order` labels after every token, priced. Before `order` tokens the oldest is free."""
-    size, order, n = len(problem.labels), problem.order, problem.n_tokens
-    rest = [np.zeros((size,) * order)]
-    for t in range(n - 1, 0, -1):
-        nodes = problem.emissions[t] + (problem.end if t == n - 1 else 0.0)
-        after = rest[0] + nodes  # (last labels up to the new one)
-        rest.insert(0, (edges[t - 1] + (after if order == 1 else after[None])).max(axis=-1))
-    return rest
-
-
-def rest_of(rest: Scores, history: NDArray[np.int64]) -> Scores:
-    """Looked up by history; where the sentence has not that many labels yet, the best over the missing one."""
-    if rest.ndim == 1:
-        return rest[history[:, 0]]
-    known = rest[np.maximum(history[:, 0], 0), history[:, 1]]
-    return np.where(history[:, 0] >= 0, known, rest.max(axis=0)[history[:, 1]])
 
 
 def best_of_each(prefixes: NDArray[np.int64], score: Scores, priced: Scores, k: int) -> tuple[NDArray[np.int64], Scores, Scores]:

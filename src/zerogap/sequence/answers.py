@@ -14,7 +14,7 @@ from zerogap.errors import Infeasible
 from zerogap.grid import Scores
 from zerogap.oracles.label_bounds import completions
 from zerogap.oracles.label_search import EXHAUSTED, search
-from zerogap.proof.certificate import Intersection
+from zerogap.proof.certificate import Certificate, Intersection
 from zerogap.proof.solution import Solution, Trace
 from zerogap.sequence.labels import Label
 from zerogap.sequence.lattice import Lattice, Packed, lattice_of, pack
@@ -27,14 +27,19 @@ EVERY_LABELLING_FORBIDDEN = "every labelling uses a label or a transition that i
 
 
 def solution_of(problem: Problem, path: NDArray[np.int64], bound: float, certificate: Intersection, begin: float) -> Solution[Labelling]:
-    labels = (path % len(problem.labels)).tolist()  # a pair of labels ends in its second
+    labels = labels_of(problem, path)
     score = problem.score_of(labels)
     return Solution(
         problem.names(labels), score, float(bound), certificate, Trace((float(bound),), (score,), (time.perf_counter() - begin,))
     )
 
 
-def nothing_found(bound: float, certificate: Intersection, begin: float) -> Solution[Labelling]:
+def labels_of(problem: Problem, path: NDArray[np.int64]) -> list[int]:
+    """The label of a lattice state: a pair of labels ends in its second."""
+    return (path % len(problem.labels)).tolist()
+
+
+def nothing_found(bound: float, certificate: Certificate, begin: float) -> Solution[Labelling]:
     return Solution(None, -math.inf, bound, certificate, Trace((bound,), (-math.inf,), (time.perf_counter() - begin,)))
 
 

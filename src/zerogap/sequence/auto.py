@@ -17,6 +17,8 @@ from zerogap.oracles.label_solver import BOUND as UPPER
 from zerogap.oracles.label_solver import IMPOSSIBLE, INCUMBENT, OPEN, PRICED, SELECTED, WIDER, WIDTH, close, first_look
 from zerogap.proof.certificate import Intersection
 from zerogap.proof.solution import Solution
+from zerogap.relax.lagrangian import Candidate
+from zerogap.sequence.agreement import decode_dual_decomposition
 from zerogap.sequence.answers import (
     Labelling,
     any_labelling,
@@ -24,6 +26,7 @@ from zerogap.sequence.answers import (
     flat_lattice,
     infeasible,
     intersection_of,
+    labels_of,
     nothing_found,
     solution_of,
 )
@@ -32,11 +35,13 @@ from zerogap.sequence.problem import Problem
 
 FIRST_LIMIT = 300  # looks at prefixes in the first searches
 FIRST_DEPTH = 0.03  # how far below the bound the first sweep goes, as a share of the score
-FIRST_WIDTH = 4096  # prefixes of one length that the first sweep keeps
+FIRST_WIDTH, FIRST_PREFIXES = 4096, 200_000  # prefixes of one length, and in all, that the first sweep keeps
 MOST_PREFIXES = 2**23  # that a sweep keeps in all: about half a gigabyte
 ROUNDS = 4  # between two looks at the clock
 LAST_ROUNDS = 10  # once a sweep may not be wider
 FEASIBILITY_LOOKS = 20_000
+MOST_POSITIONAL = 8  # constraints that speak of positions: above this, they agree before anything is swept
+FIRST_NODES, MORE_NODES = 20, 500  # of branch and bound with constraints that agree, before sweeps go on
 UNLIMITED = 2**62
 
 
@@ -64,15 +69,23 @@ def close_gap(
     counts, grouped = counts_of(problem), pack(problem, grouped=True)
     m, everything = len(problem.machines), len(grouped.n_states)
     in_play = np.zeros(everything, dtype=np.bool_)
-    if bits_of(grouped) <= WORD_BITS:  # else only what turns out to be broken
-        in_play[grouped.group_of[~folded]] = True
+    in_play[grouped.group_of[~folded]] = few = bits_of(grouped) <= WORD_BITS  # else only what turns out to be broken
     multipliers = np.zeros(len(counts.machines))
     numbers = np.array([-np.inf, upper, 0.05 * abs(upper) + problem.resolution, FIRST_DEPTH * abs(upper) + problem.resolution])
     widest = max(MOST_PREFIXES // problem.n_tokens, FIRST_WIDTH)
-    sizes = np.array([FIRST_WIDTH, 0])
+    sizes = np.array([max(min(FIRST_WIDTH, FIRST_PREFIXES // problem.n_tokens), 1), 0])
     selected, broken = np.empty(m, dtype=np.int64), np.zeros(m, dtype=np.bool_)
-    at_limit = 0
+    alone = bool((grouped.group_of[~folded] < m).any())  # machines that no product holds
+    many = not few or sum(machine.table_of is not None for machine in problem.machines) > MOST_POSITIONAL
+    narrow, at_limit, max_nodes = sizes[WIDTH], 0, MORE_NODES if many else FIRST_NODES
     while True:
+        if alone and (many or sizes[WIDTH] > narrow):  # no product may be small enough: let the constraints agree instead
+            known = None if numbers[INCUMBENT] == -np.inf else Candidate(path.copy(), float(numbers[INCUMBENT]))
+            left = None if time_limit is None else max(time_limit - (time.perf_counter() - begin), 0.0)
+            solution = decode_dual_decomposition(problem, time_limit=left, incumbent=known, max_nodes=max_nodes)
+            if solution.status == "optimal":
+                return solution
+            max_nodes *= 4
         reason = close(
             lattice.nodes, lattice.edges, lattice.first, counts.steps, counts.low, counts.high, counts.machines,
             counts.is_counted, problem.resolution, counts.largest, *grouped.tables, grouped.penalties, grouped.is_hard, folded,
@@ -104,7 +117,7 @@ def find_any(problem: Problem, packed: Packed, numbers: Scores, path: NDArray[np
     if reason == EXHAUSTED:
         raise infeasible(problem)
     if reason == SOLVED:
-        numbers[INCUMBENT] = problem.score_of((found % len(problem.labels)).tolist())
+        numbers[INCUMBENT] = problem.score_of(labels_of(problem, found))
         path[:] = found
 
 
@@ -127,7 +140,7 @@ def best_k(problem: Problem, best: Solution[Labelling], k: int, time_limit: floa
             np.arange(len(packed.n_states)), jump, jump_of, threshold, width, scores, paths,
         )  # fmt: skip
         if reason != LIMITED:
-            labellings = [problem.names((path % len(problem.labels)).tolist()) for path in paths[:found]]
+            labellings = [problem.names(labels_of(problem, path)) for path in paths[:found]]
             others = [(labelling, float(score)) for labelling, score in zip(labellings, scores[:found], strict=True)]
             return tuple(other for other in others if other[0] != best.structure)[: k - 1]
         if width == widest or (time_limit is not None and time.perf_counter() - begin >= time_limit):

@@ -12,6 +12,7 @@ from zerogap.proof.certificate import Intersection
 from zerogap.proof.solution import Solution, Trace
 from zerogap.relax.closing import check_limits
 from zerogap.relax.many import decode_each
+from zerogap.sequence.agreement import decode_dual_decomposition
 from zerogap.sequence.answers import Labelling
 from zerogap.sequence.auto import best_k, decode_auto
 from zerogap.sequence.lagrangian import decode_lagrangian
@@ -24,7 +25,8 @@ def decode(problem: Problem, *, method: str = "auto", time_limit: float | None =
     """The best labelling that keeps every hard constraint, with a certificate.
 
     Methods: `auto`; `relaxation` (figures 2 and 7; `order` chooses the next constraint); `intersection` (section 3: all constraints at
-    once); `lagrangian` (multipliers on counts, which may leave a gap); `ilp` (HiGHS). Infeasible names a smallest set of hard
+    once); `lagrangian` (multipliers on counts, which may leave a gap); `dual-decomposition` (prices on labels, and branch and bound); `ilp`
+    (HiGHS). Infeasible names a smallest set of hard
     constraints that cannot hold together. With `k` above 1 the next best labellings are in `solution.alternatives`.
     """
     check_problem(problem, Problem)
@@ -99,5 +101,6 @@ METHODS: dict[str, Callable[..., Solution[Any]]] = {
     "relaxation": decode_relaxation,
     "intersection": decode_intersection,
     "lagrangian": decode_lagrangian,
+    "dual-decomposition": decode_dual_decomposition,
     "ilp": decode_ilp,
 }

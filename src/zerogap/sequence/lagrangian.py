@@ -15,7 +15,7 @@ from zerogap.grid import Scores
 from zerogap.oracles.label_search import SOLVED, search
 from zerogap.proof.solution import Solution
 from zerogap.relax.lagrangian import Answer, Candidate, Oracle, State, minimise_dual
-from zerogap.sequence.answers import Labelling, completions_of, infeasible, intersection_of, nothing_found, solution_of
+from zerogap.sequence.answers import Labelling, completions_of, infeasible, intersection_of, labels_of, nothing_found, solution_of
 from zerogap.sequence.auto import UNLIMITED
 from zerogap.sequence.lattice import counts_of, lattice_of, pack
 from zerogap.sequence.problem import Problem
@@ -45,7 +45,7 @@ def decode_lagrangian(problem: Problem, *, time_limit: float | None = None, max_
 
     def repair(state: State) -> Candidate | None:
         path = state.structures[0]
-        labels = (path % len(problem.labels)).tolist()
+        labels = labels_of(problem, path)
         return None if problem.broken(labels, soft=False) else Candidate(path, problem.score_of(labels))
 
     rows, owners = [], []

@@ -28,7 +28,7 @@ from zerogap.proof.certificate import Intersection
 from zerogap.proof.solution import Solution
 from zerogap.relax.branching import Bounded, Fixed, branch_and_bound
 from zerogap.relax.lagrangian import Candidate
-from zerogap.sequence.answers import Labelling, infeasible, intersection_of, nothing_found, solution_of
+from zerogap.sequence.answers import Labelling, infeasible, intersection_of, labels_of, nothing_found, solution_of
 from zerogap.sequence.lattice import Packed, lattice_of, pack
 from zerogap.sequence.problem import Problem
 
@@ -208,7 +208,7 @@ def decode_soft(problem: Problem, packed: Packed, arcs: Arcs, choose: Order, beg
             settled = settled | {chosen}
             lattice = intersected(lattice, packed, chosen, size)
         split = next_constraint(choose, problem, packed, lattice, violated, path, size) if violated else None
-        candidate = Candidate(path, problem.score_of((path % len(problem.labels)).tolist()))
+        candidate = Candidate(path, problem.score_of(labels_of(problem, path)))
         return Bounded(score - paid, Intersection(()), candidate, split, Branch(lattice, paid, settled))
 
     found = branch_and_bound(solve, time_limit=time_limit)
