@@ -22,11 +22,13 @@ LARGEST_TOTAL = 2.0**1008  # beyond this, bounds and their limits would overflow
 HEADROOM_BITS = 10  # multipliers may grow to 2^10 times what the scores themselves can sum to
 
 
-def as_scores(value: Any, name: str, *, shape: tuple[int | None, ...] | None = None, lowest: float = -math.inf) -> Scores:
+def as_scores(
+    value: Any, name: str, *, shape: tuple[int | None, ...] | None = None, lowest: float = -math.inf, check: bool = True
+) -> Scores:
     """`value` as a float64 array that nobody else holds, checked at the border.
 
     Takes lists, NumPy arrays and torch tensors. `shape` gives the expected sizes, `None` for any. `-inf` is allowed
-    unless `lowest` is finite; nan and +inf never are.
+    unless `lowest` is finite; nan and +inf never are. `check=False` leaves that to `rounded_together`.
     """
     if hasattr(value, "detach"):  # a torch tensor, possibly on a device and in a graph
         value = value.detach().cpu().numpy()
@@ -41,12 +43,34 @@ def as_scores(value: Any, name: str, *, shape: tuple[int | None, ...] | None = N
     array = np.ascontiguousarray(array, dtype=np.float64).reshape(array.shape)
     if shape is not None and not fits(array.shape, shape):
         raise ScoreShapeError(f"{name} has shape {array.shape}: expected {describe_shape(shape)}.")
+    if check:
+        check_scores(array, name, lowest)
+    return array
+
+
+def check_scores(array: Scores, name: str, lowest: float = -math.inf) -> None:
     if array.size and not (array.max() < np.inf and array.min() >= lowest):  # nan passes neither
         bad = np.isnan(array) | (array == np.inf) | (array < lowest)
         index = tuple(int(i) for i in np.argwhere(bad)[0])
         accepted = "finite scores, or -inf to forbid" if lowest == -math.inf else f"finite scores of at least {lowest}"
         raise ScoreError(f"{name}[{', '.join(map(str, index))}] is {array[index]}: expected {accepted}.")
-    return array
+
+
+def rounded_together(arrays: dict[str, Scores], terms: int, asked: float | None) -> tuple[list[Scores], float, float]:
+    """All arrays on one grid, read-only, its resolution, and a number that no magnitude exceeds. One pass over all of them is much
+    faster than several over each where they are small."""
+    flat = np.concatenate([array.ravel() for array in arrays.values()])
+    if flat.size and not flat.max() < np.inf:
+        for name, array in arrays.items():
+            check_scores(array, name)
+    largest = largest_magnitude(flat)
+    resolution = choose_resolution(largest, terms, asked)
+    rounded = round_to_grid(flat, resolution)
+    views, begin = [], 0
+    for array in arrays.values():
+        views.append(rounded[begin : begin + array.size].reshape(array.shape))
+        begin += array.size
+    return views, resolution, largest + resolution
 
 
 def fits(given: tuple[int, ...], wanted: tuple[int | None, ...]) -> bool:

@@ -169,7 +169,7 @@ def compiled(constraint: Constraint, labels: tuple[Label, ...], n: int) -> Machi
 
 def knows_positions(constraint: Constraint) -> bool:
     if constraint.kind in COMBINED:
-        return any(knows_positions(part) for part in constraint.arguments)
+        return any(isinstance(part, Constraint) and knows_positions(part) for part in constraint.arguments)
     return constraint.kind in POSITIONAL
 
 
@@ -241,13 +241,19 @@ def build_disallow(labels: tuple[Label, ...], n: int | None, *names: Label) -> M
 
 def build_at(labels: tuple[Label, ...], n: int, position: int, names: tuple[Label, ...]) -> Machine:
     check_position("at", position, n)
-    tables = np.zeros((2, 1, len(labels)), dtype=np.int32)
-    tables[1, 0] = np.where(members(labels, names), 0, DEAD)
     table_of = np.zeros(n, dtype=np.int32)
     table_of[position] = 1
-    return Machine(tables, np.array([True]), table_of)
+    return tables_of_at(labels, names).placed(table_of)
 
 
+@lru_cache(maxsize=4096)
+def tables_of_at(labels: tuple[Label, ...], names: tuple[Label, ...]) -> Machine:
+    tables = np.zeros((2, 1, len(labels)), dtype=np.int32)
+    tables[1, 0] = np.where(members(labels, names), 0, DEAD)
+    return Machine(tables, np.array([True]))
+
+
+@lru_cache(maxsize=1024)
 def types_of(labels: tuple[Label, ...]) -> np.ndarray[Any, np.dtype[np.int64]]:
     """A number from 1 for the label, or for the field in a BIO or BIOES scheme."""
     names = [label[2:] if isinstance(label, str) and label[1:2] == "-" and label[0] in "BIES" else label for label in labels]
@@ -256,29 +262,40 @@ def types_of(labels: tuple[Label, ...]) -> np.ndarray[Any, np.dtype[np.int64]]:
 
 
 def build_spans(labels: tuple[Label, ...], n: int, *candidates: tuple[int, int]) -> Machine:
-    kinds = types_of(labels)
-    n_states = int(kinds.max()) + 1
-    outside, first = np.zeros((n_states, len(labels))), np.tile(kinds, (n_states, 1))
-    inner = np.where(kinds == np.arange(n_states)[:, None], kinds, DEAD)
     table_of = np.zeros(n, dtype=np.int32)
     for start, end in candidates:
         check_position("spans", end - 1, n)
         table_of[start:end] = 2
         table_of[start] = 1
-    return Machine(np.stack([outside, first, inner]).astype(np.int32), np.ones(n_states, dtype=np.bool_), table_of)
+    return tables_of_spans(labels).placed(table_of)
+
+
+@lru_cache(maxsize=1024)
+def tables_of_spans(labels: tuple[Label, ...]) -> Machine:
+    """The state inside a span is the type of its first label."""
+    kinds = types_of(labels)
+    n_states = int(kinds.max()) + 1
+    outside, first = np.zeros((n_states, len(labels))), np.tile(kinds, (n_states, 1))
+    inside = np.where(kinds == np.arange(n_states)[:, None], kinds, DEAD)
+    return Machine(np.stack([outside, first, inside]).astype(np.int32), np.ones(n_states, dtype=np.bool_))
 
 
 def build_same_label(labels: tuple[Label, ...], n: int, *positions: int) -> Machine:
-    kinds = types_of(labels)
-    n_states = int(kinds.max()) + 1
-    states = np.arange(n_states)[:, None]
-    free = np.tile(states, (1, len(labels)))
-    read = np.where(states == 0, kinds, np.where(states == kinds, kinds, DEAD))
     table_of = np.zeros(n, dtype=np.int32)
     for position in positions:
         check_position("same_label", position, n)
         table_of[position] = 1
-    return Machine(np.stack([free, read]).astype(np.int32), np.ones(n_states, dtype=np.bool_), table_of)
+    return tables_of_same_label(labels).placed(table_of)
+
+
+@lru_cache(maxsize=1024)
+def tables_of_same_label(labels: tuple[Label, ...]) -> Machine:
+    """The state is the type that was read first, 0 before."""
+    kinds = types_of(labels)
+    states = np.arange(int(kinds.max()) + 1)[:, None]
+    free = np.tile(states, (1, len(labels)))
+    read = np.where(states == 0, kinds, np.where(states == kinds, kinds, DEAD))
+    return Machine(np.stack([free, read]).astype(np.int32), np.ones(len(states), dtype=np.bool_))
 
 
 def check_position(kind: str, position: int, n: int) -> None:

@@ -93,7 +93,7 @@ def lattice_of(problem: Problem) -> Lattice:
 
 
 def pack(problem: Problem, *, grouped: bool = False) -> Packed:
-    """The machines of a problem. Those that are the same for every position are kept for the next problem."""
+    """The machines of a problem. Their tables are kept for the next problem with the same ones."""
     machines, n, order = problem.machines, problem.n_tokens, problem.order
     group_of, penalties, is_hard = np.arange(len(machines)), problem.penalties, problem.is_hard
     if grouped:
@@ -102,11 +102,10 @@ def pack(problem: Problem, *, grouped: bool = False) -> Packed:
         penalties = np.concatenate([penalties, np.zeros(len(joined))])
         is_hard = np.concatenate([is_hard, np.ones(len(joined), dtype=np.bool_)])
     table_of = np.zeros((len(machines), n), dtype=np.int32)
-    alike = True
     for c, machine in enumerate(machines):
         if machine.table_of is not None:
-            table_of[c], alike = machine.table_of, False
-    tables = (kept_tables if alike else pack_tables)(machines, len(problem.labels), order)
+            table_of[c] = machine.table_of
+    tables = kept_tables(tuple([machine.anywhere or machine for machine in machines]), len(problem.labels), order)
     follow, base, n_states, final, final_base = tables
     return Packed(follow, base, n_states, table_of, final, final_base, penalties, is_hard, group_of)
 

@@ -34,12 +34,17 @@ class Machine:
     final: NDArray[np.bool_]  # (states,)
     table_of: NDArray[np.int32] | None = None  # (n,); None if one table reads every token
     count: Count | None = None
+    anywhere: Machine | None = None  # the machine that has the same tables for other positions
     n_states: int = field(init=False)
     rows: list[list[list[int]]] = field(init=False, repr=False)  # `following` as lists, which Python reads ten times as fast
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n_states", len(self.final))
-        object.__setattr__(self, "rows", self.following.tolist())
+        object.__setattr__(self, "rows", self.following.tolist() if self.anywhere is None else self.anywhere.rows)
+
+    def placed(self, table_of: NDArray[np.int32]) -> Machine:
+        """The same tables, read at the positions of one sequence."""
+        return Machine(self.following, self.final, table_of, self.count, self)
 
     def accepts(self, labels: Sequence[int]) -> bool:
         state = 0

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import InputError, InvalidStructure, ScoreShapeError
-from zerogap.grid import Scores, as_scores, choose_resolution, largest_magnitude, round_to_grid
+from zerogap.grid import Scores, as_scores, rounded_together
 from zerogap.sequence.constraints import Constraint, bind
 from zerogap.sequence.labels import Label
 from zerogap.sequence.machine import Machine
@@ -55,25 +55,25 @@ class Problem:
         order: int | None = None,
         resolution: float | None = None,
     ) -> None:
-        nodes = as_scores(emissions, "emissions", shape=(None, None))
+        nodes = as_scores(emissions, "emissions", shape=(None, None), check=False)
         n, size = nodes.shape
         names = tuple(range(size)) if labels is None else tuple(labels)
         if len(names) != size or len(set(names)) != size:
             raise InputError(f"labels has {len(names)} names, {len(set(names))} different; emissions has {size} labels: expected as many.")
-        edges = checked_transitions(transitions, n, size, order)
-        first = np.zeros(size) if start is None else as_scores(start, "start", shape=(size,))
-        last = np.zeros(size) if end is None else as_scores(end, "end", shape=(size,))
         machines = bind(constraints, names, n)
-        prices = np.array([constraint.penalty or 0.0 for constraint in constraints])
+        scores = {
+            "emissions": nodes,
+            "transitions": checked_transitions(transitions, n, size, order),
+            "start": np.zeros(size) if start is None else as_scores(start, "start", shape=(size,), check=False),
+            "end": np.zeros(size) if end is None else as_scores(end, "end", shape=(size,), check=False),
+            "penalties": np.array([constraint.penalty or 0.0 for constraint in constraints], dtype=np.float64),
+        }
         hard = np.array([constraint.penalty is None for constraint in constraints], dtype=np.bool_)
         terms = 2 * n + 2 + len(constraints)
-        largest = largest_magnitude(nodes, edges, first, last, prices)
-        grid = choose_resolution(largest, terms, resolution)
+        rounded, grid, largest = rounded_together(scores, terms, resolution)
         for name, value in (
-            ("emissions", round_to_grid(nodes, grid)), ("transitions", round_to_grid(edges, grid)), ("start", round_to_grid(first, grid)),
-            ("end", round_to_grid(last, grid)), ("labels", names), ("constraints", tuple(constraints)), ("machines", machines),
-            ("penalties", round_to_grid(prices, grid)), ("is_hard", hard), ("named", labels is not None), ("resolution", grid),
-            ("terms", terms), ("largest", largest + grid),
+            *zip(scores, rounded, strict=True), ("labels", names), ("constraints", tuple(constraints)), ("machines", machines),
+            ("is_hard", hard), ("named", labels is not None), ("resolution", grid), ("terms", terms), ("largest", largest),
         ):  # fmt: skip
             object.__setattr__(self, name, value)
 
@@ -96,7 +96,7 @@ class Problem:
         return [number[label] for label in labelling]
 
     def names(self, indices: Sequence[int]) -> tuple[Label, ...]:
-        return tuple(self.labels[i] for i in indices)
+        return tuple(map(self.labels.__getitem__, indices))
 
     def local_score(self, y: Sequence[int]) -> float:
         """The score without penalties."""
@@ -141,7 +141,7 @@ def checked_transitions(value: object, n: int, size: int, order: int | None) -> 
         raise InputError(f"order is {order!r}: expected 1 or 2.")
     if value is None:
         return np.zeros((1, *(size,) * ((order or 1) + 1)))
-    table = as_scores(value, "transitions")
+    table = as_scores(value, "transitions", check=False)
     candidates = []
     for k in (1, 2) if order is None else (order,):
         axes = (size,) * (k + 1)
