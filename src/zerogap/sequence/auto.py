@@ -55,7 +55,7 @@ def decode_auto(problem: Problem, *, time_limit: float | None = None) -> Solutio
         lattice.nodes, lattice.edges, lattice.first, *packed.tables, packed.penalties, packed.is_hard, FIRST_LIMIT, folded, active, path
     )
     if reason == SOLVED:
-        return solution_of(problem, path, score, intersection_of((active | folded).nonzero()[0]), begin)
+        return solution_of(problem, path, score, Intersection(tuple((active | folded).nonzero()[0].tolist())), begin)
     if reason == EXHAUSTED:
         raise infeasible(problem, (active | folded).nonzero()[0].tolist())
     return close_gap(problem, lattice, packed, score, folded, path, begin, time_limit)
