@@ -69,14 +69,14 @@ def close_gap(
     counts, grouped = counts_of(problem), pack(problem, grouped=True)
     m, everything = len(problem.machines), len(grouped.n_states)
     in_play = np.zeros(everything, dtype=np.bool_)
-    in_play[grouped.group_of[~folded]] = few = bits_of(grouped) <= WORD_BITS  # else only what turns out to be broken
+    in_play[grouped.group_of[~folded]] = bits_of(grouped) <= WORD_BITS  # else only what turns out to be broken
     multipliers = np.zeros(len(counts.machines))
     numbers = np.array([-np.inf, upper, 0.05 * abs(upper) + problem.resolution, FIRST_DEPTH * abs(upper) + problem.resolution])
     widest = max(MOST_PREFIXES // problem.n_tokens, FIRST_WIDTH)
     sizes = np.array([max(min(FIRST_WIDTH, FIRST_PREFIXES // problem.n_tokens), 1), 0])
     selected, broken = np.empty(m, dtype=np.int64), np.zeros(m, dtype=np.bool_)
     alone = bool((grouped.group_of[~folded] < m).any())  # machines that no product holds
-    many = not few or sum(machine.table_of is not None for machine in problem.machines) > MOST_POSITIONAL
+    many = sum(machine.table_of is not None for machine in problem.machines) > MOST_POSITIONAL
     narrow, at_limit, max_nodes = sizes[WIDTH], 0, MORE_NODES if many else FIRST_NODES
     while True:
         if alone and (many or sizes[WIDTH] > narrow):  # no product may be small enough: let the constraints agree instead
@@ -85,7 +85,7 @@ def close_gap(
             solution = decode_dual_decomposition(problem, time_limit=left, incumbent=known, max_nodes=max_nodes)
             if solution.status == "optimal":
                 return solution
-            max_nodes *= 4
+            max_nodes *= 2
         reason = close(
             lattice.nodes, lattice.edges, lattice.first, counts.steps, counts.low, counts.high, counts.machines,
             counts.is_counted, problem.resolution, counts.largest, *grouped.tables, grouped.penalties, grouped.is_hard, folded,
