@@ -18,7 +18,6 @@ from zerogap.grid import MANTISSA_BITS, Scores
 from zerogap.proof.certificate import Agreement, Certificate, Leaves
 from zerogap.proof.chain import completions, priced_transitions, rest_of
 from zerogap.proof.leaves import check_cover
-from zerogap.sequence.constraints import types_of
 from zerogap.sequence.machine import DEAD, Machine
 from zerogap.sequence.problem import Problem
 
@@ -32,7 +31,7 @@ def agreement_bound(problem: Problem, certificate: Certificate) -> float:
         raise VerificationError("a sequence without tokens has nothing to agree on.")
     if not isinstance(certificate, Leaves):
         return bound_within(problem, certificate, np.ones((n, n_labels), dtype=np.bool_))
-    kinds = types_of(problem.labels) - 1
+    kinds = problem.kinds
     n_kinds = int(kinds.max()) + 1
     check_cover(certificate.leaves, n * n_kinds + n * n_labels)
     bounds = []

@@ -20,7 +20,6 @@ from zerogap.proof.solution import Solution
 from zerogap.relax.branching import Bounded, Fixed, branch_and_bound
 from zerogap.relax.lagrangian import Candidate
 from zerogap.sequence.answers import Labelling, any_labelling, flat_lattice, infeasible, labels_of, nothing_found
-from zerogap.sequence.constraints import types_of
 from zerogap.sequence.lattice import lattice_of, pack
 from zerogap.sequence.machine import Machine
 from zerogap.sequence.problem import Problem
@@ -49,7 +48,7 @@ def decode_dual_decomposition(
     begin = time.perf_counter()
     lattice, packed = lattice_of(problem), pack(problem)
     n, n_labels = problem.emissions.shape
-    kinds = types_of(problem.labels) - 1
+    kinds = problem.kinds
     n_kinds = int(kinds.max()) + 1
     looks_from, looks_at = looks_of(problem)
     edges_to = np.ascontiguousarray(lattice.edges.transpose(0, 2, 1))

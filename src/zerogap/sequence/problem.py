@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from zerogap.errors import InputError, InvalidStructure, ScoreShapeError
 from zerogap.grid import Scores, as_scores, rounded_together
-from zerogap.sequence.constraints import Constraint, bind
+from zerogap.sequence.constraints import Constraint, bind, types_of
 from zerogap.sequence.labels import Label
 from zerogap.sequence.machine import Machine
 
@@ -84,6 +84,11 @@ class Problem:
     @property
     def order(self) -> int:
         return self.transitions.ndim - 2
+
+    @property
+    def kinds(self) -> NDArray[np.int64]:
+        """(L,): a number from 0 for every label, the same for the labels of a field in a BIO or BIOES scheme."""
+        return types_of(self.labels) - 1
 
     def indices(self, labelling: Sequence[Label]) -> list[int]:
         """The labelling as label indices; InvalidStructure if it is not one."""
