@@ -295,6 +295,10 @@ def test_a_document_with_repeated_phrases():
     verify(problem, solution)
     with pytest.raises(VerificationError):
         verify(problem, replace(solution, bound=solution.bound - problem.resolution))
+    for method in ("auto", "dual-decomposition"):
+        hasty = seq.decode(problem, method=method, time_limit=0.0)
+        assert hasty.score <= solution.score <= hasty.bound
+        verify(problem, hasty)
     prices = solution.certificate.prices
     for bad in (prices[:-1], ((999, 0, 0, 1.0),), ((0, 999, 0, 1.0),), ((0, 0, 0, float("nan")),), ((0, 0, 0, 1e300),)):
         with pytest.raises(VerificationError):

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, readonly, types, writable
+from zerogap.oracles.compile import boolean, float64, inlined, inner, int64, kernel, readonly, types, writable
 from zerogap.oracles.label_bounds import F1, F2, F3, I1, MACHINES, completions, dive, find_broken, follow_completions
 
 
@@ -35,6 +35,17 @@ def priced_nodes(nodes, first, n_labels, looks_from, looks_at, prices, priced, p
                         priced_first[s] -= price
 
 
+@inlined
+def read(c, q, t, a, size, penalty, follow, base, n_states, table_of):
+    """The state of machine c after label a of token t, and what is paid if it is lost there; n_states[c] if it was lost."""
+    after, paid = np.int64(n_states[c]), 0.0
+    if q < n_states[c]:
+        after = np.int64(follow[base[c] + (table_of[c, t] * n_states[c] + q) * size + a])
+        if after < 0:
+            after, paid = np.int64(n_states[c]), penalty
+    return after, paid
+
+
 @inner
 def best_reading(
     c, size, n_labels, looks_from, looks_at, prices, allowed, path,
@@ -52,11 +63,7 @@ def best_reading(
             best = -np.inf
             for a in range(n_labels):
                 if allowed[t, a]:
-                    after, paid = states, 0.0
-                    if q < states:
-                        after = follow[base[c] + (table_of[c, t] * states + q) * size + a]
-                        if after < 0:
-                            after, paid = states, penalty
+                    after, paid = read(c, q, t, a, size, penalty, follow, base, n_states, table_of)
                     best = max(best, prices[(begin + p) * n_labels + a] - paid + value[p + 1, after])
             value[p, q] = best
     if value[0, 0] == -np.inf:
@@ -67,11 +74,7 @@ def best_reading(
         chosen, chosen_after = -1, 0
         for a in range(n_labels):
             if allowed[t, a]:
-                after, paid = states, 0.0
-                if q < states:
-                    after = follow[base[c] + (table_of[c, t] * states + q) * size + a]
-                    if after < 0:
-                        after, paid = states, penalty
+                after, paid = read(c, q, t, a, size, penalty, follow, base, n_states, table_of)
                 if prices[(begin + p) * n_labels + a] - paid + value[p + 1, after] == value[p, q]:
                     if chosen < 0 or a == path[t] % n_labels:
                         chosen, chosen_after = a, after

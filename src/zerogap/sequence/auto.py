@@ -83,7 +83,7 @@ def close_gap(
             known = None if numbers[INCUMBENT] == -np.inf else Candidate(path.copy(), float(numbers[INCUMBENT]))
             left = None if time_limit is None else max(time_limit - (time.perf_counter() - begin), 0.0)
             solution = decode_dual_decomposition(problem, time_limit=left, incumbent=known, max_nodes=max_nodes)
-            if solution.status == "optimal":
+            if solution.status == "optimal" or (time_limit is not None and time.perf_counter() - begin >= time_limit):
                 return solution
             max_nodes *= 2
         reason = close(
