@@ -1,0 +1,110 @@
+"""The relation of every arc of a tree: a linear model over the arc and what surrounds it in the tree.
+
+Each arc is labelled on its own, so the best labels are exact. What a label may be depends on the tags of head and modifier and on
+the direction, as they were seen in training; for tags that were not seen together, on the tag of the modifier, or else it is free.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+# a kernel's types are its signature
+
+from __future__ import annotations
+
+import numpy as np
+
+from zerogap.dependency.scoring import LABEL, arc_relations, weight_of
+from zerogap.features.weight_table import CLEAR, shift_of
+from zerogap.oracles.compile import float64, inner, int64, kernel, readonly, writable
+
+HEAD, MOD, GRAND, LEFTMOST, RIGHTMOST, BEFORE, AFTER = 0, 1, 3, 5, 6, 7, 8  # places in features.part_templates.ROLES
+N_ROLES = 9
+
+
+@inner
+def find_roles(heads, roles):  # out: roles (N_ROLES, n + 1), tokens in each role for the arc to each word; n + 1 for none
+    n = heads.shape[0]
+    none = n + 1
+    latest = np.full(n + 1, none)  # the last modifier of every token so far
+    for role in range(N_ROLES):
+        for m in range(n + 1):
+            roles[role, m] = none
+    for m in range(1, n + 1):
+        h = heads[m - 1]
+        roles[HEAD, m], roles[MOD, m] = h, m
+        if h > 0:
+            roles[GRAND, m] = heads[h - 1]
+        if roles[LEFTMOST, h] == none:
+            roles[LEFTMOST, h] = m
+        roles[RIGHTMOST, h] = m
+        roles[BEFORE, m] = latest[h]
+        if latest[h] != none:
+            roles[AFTER, latest[h]] = m
+        latest[h] = m
+
+
+@inner
+def label_base(partial, t, m, roles):
+    return (
+        partial[HEAD, roles[HEAD, m], t] + partial[MOD, m, t] + partial[GRAND, roles[GRAND, m], t]
+        + partial[LEFTMOST, roles[LEFTMOST, m], t] + partial[RIGHTMOST, roles[RIGHTMOST, m], t]
+        + partial[BEFORE, roles[BEFORE, m], t] + partial[AFTER, roles[AFTER, m], t]
+    )  # fmt: skip
+
+
+@kernel(
+    float64(
+        readonly(int64, 3), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 2), readonly(int64, 2),
+        readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1),
+        readonly(int64, 1), readonly(float64, 1), writable(int64, 1),
+    )
+)  # fmt: skip
+def best_labels(partial, kind_start, relation, templates, codes, totals, heads, start, labels, label_codes, gold, cells, numbers, best):
+    """The best of the labels start[m - 1] to start[m] for the arc to each word m, and the sum of their scores. out: best (n,).
+
+    Where gold[m - 1] is a label, all others get 1 more: what training wants (a margin of the Hamming loss).
+    """
+    n = heads.shape[0]
+    shift = shift_of(cells)
+    relations = np.zeros(codes.shape[0], dtype=np.int64)
+    roles = np.empty((N_ROLES, n + 1), dtype=np.int64)
+    find_roles(heads, roles)
+    scores = np.empty(label_codes.shape[0])
+    total = 0.0
+    for m in range(1, n + 1):
+        arc_relations(heads[m - 1], m, totals, codes, relations)
+        first, size = start[m - 1], start[m] - start[m - 1]
+        for p in range(size):
+            scores[p] = 1.0 if gold[m - 1] >= 0 and labels[first + p] != gold[m - 1] else 0.0
+        for t in range(kind_start[LABEL], kind_start[LABEL + 1]):
+            base = label_base(partial, t, m, roles) + relations[relation[t]]
+            for p in range(size):
+                scores[p] += weight_of(((base + label_codes[labels[first + p]]) & CLEAR) | templates[t], cells, numbers, shift)
+        chosen = 0
+        for p in range(1, size):
+            if scores[p] > scores[chosen]:
+                chosen = p
+        best[m - 1] = labels[first + chosen]
+        total += scores[chosen]
+    return total
+
+
+@kernel(
+    int64(
+        readonly(int64, 3), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 2), readonly(int64, 2),
+        readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), writable(int64, 1),
+    )
+)  # fmt: skip
+def label_keys(partial, kind_start, relation, templates, codes, totals, heads, words, labels, label_codes, keys):
+    """The keys of labels[i] on the arc to words[i]. out: keys (words * templates of labels)."""
+    n = heads.shape[0]
+    relations = np.zeros(codes.shape[0], dtype=np.int64)
+    roles = np.empty((N_ROLES, n + 1), dtype=np.int64)
+    find_roles(heads, roles)
+    size = 0
+    for i in range(words.shape[0]):
+        m = words[i]
+        arc_relations(heads[m - 1], m, totals, codes, relations)
+        for t in range(kind_start[LABEL], kind_start[LABEL + 1]):
+            base = label_base(partial, t, m, roles) + relations[relation[t]] + label_codes[labels[i]]
+            keys[size] = (base & CLEAR) | templates[t]
+            size += 1
+    return size

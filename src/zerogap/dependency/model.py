@@ -1,0 +1,270 @@
+"""A trained dependency parser: a pruner, a model of parts, and a labeller, in one file.
+
+The pruner is a first-order random field: arcs whose posterior probability is below `threshold` times that of the word's likeliest head are
+left out (Rush 2014, section 6.6). Among the trees that are left, the best one under the model of parts is found exactly, and that it is the
+best is what the certificate says. The labeller then chooses the best label of every arc.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from zerogap.dependency.candidates import candidates_of
+from zerogap.dependency.labeller import Labeller, LabelSets
+from zerogap.dependency.parts import Sparse
+from zerogap.dependency.problem import Problem
+from zerogap.dependency.scored import Allowed, Block, arcs_under, block_under, every_arc, score_of_tree
+from zerogap.dependency.sentences import Sentence
+from zerogap.errors import FormatError, InputError
+from zerogap.features.archive import read_archive, write_archive
+from zerogap.features.part_keys import PAD, Encoded, PartFeatures, TokenHashes, attributes_of
+from zerogap.features.part_model import PartModel, from_arrays, to_arrays
+from zerogap.features.part_templates import parse_part_templates
+from zerogap.features.weight_table import Keys
+from zerogap.grid import Scores
+from zerogap.oracles.eisner import eisner_kernel
+from zerogap.oracles.tree_marginals import projective_marginals
+from zerogap.proof.certificate import DynamicProgram
+from zerogap.proof.solution import Solution, Trace
+from zerogap.relax.many import decode_each
+
+FORMAT, VERSION = "zerogap-dependency-model", 1
+ORDERS = ("first", "sibling", "grandsibling")
+MOST_WORDS = {"first": 5000, "sibling": 2500, "grandsibling": 2500}  # more would take more than 2 GB
+
+Heads = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parse:
+    """The best tree of a sentence, its labels if the parser has a labeller, and the proof."""
+
+    sentence: Sentence
+    heads: Heads
+    labels: tuple[str, ...] | None
+    solution: Solution[Heads]
+    scores: Scores | Block = field(repr=False)
+    single_root: bool = True
+
+    @property
+    def problem(self) -> Problem:
+        """The decoding problem that was solved, for `zerogap.verify(parse.problem, parse.solution)`; made when it is asked for."""
+        if isinstance(self.scores, Block):
+            return problem_of(self.scores, single_root=self.single_root)
+        return Problem(self.scores, projective=True, single_root=self.single_root)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parser:
+    """`order` says what is scored: arcs (first), siblings with stops too (sibling), or also grandparents and both (grandsibling)."""
+
+    order: str
+    model: PartModel
+    pruner: PartModel | None = None
+    threshold: float = 1e-3
+    labeller: Labeller | None = None
+    single_root: bool = True
+    about: dict[str, Any] = field(default_factory=dict)  # name, licence and language of the data, scores: for people
+    columns: tuple[str, ...] = field(init=False)  # those that a sentence needs
+
+    def __post_init__(self) -> None:
+        models = [self.model, self.pruner, self.labeller.model if self.labeller else None]
+        names = dict.fromkeys(name for model in models if model for name in model.features.tokens.columns)
+        object.__setattr__(
+            self,
+            "columns",
+            (*names, *(() if self.labeller is None or self.labeller.sets.column in names else (self.labeller.sets.column,))),
+        )
+
+    def parse(self, sentence: Sentence) -> Parse:
+        """The best tree that the pruner leaves, exactly."""
+        begin = time.perf_counter()
+        n = len(sentence)
+        self.check(sentence)
+        tokens = self.model.features.tokens
+        hashes = tokens.of(sentence.columns, n)
+        encoded = self.model.features.encode_hashes(hashes)
+        scores: Scores | Block
+        if self.order == "first":
+            scores = arcs_under(self.model.features, self.model, encoded, every_arc(n))
+            heads = np.empty(n, dtype=np.int64)
+            bound = float(eisner_kernel(scores, 1 if self.single_root else 0, heads))
+        else:
+            scores = self.block(encoded, self.allowed(hashes))
+            heads, bound = scores.best(single_root=self.single_root)
+        score = score_of_tree(self.model.features, self.model, encoded, heads)
+        labels = self.labeller.label(sentence.columns, heads, hashes) if self.labeller else None
+        structure = tuple(heads.tolist())
+        solution = Solution(structure, score, bound, DynamicProgram(), Trace((bound,), (score,), (time.perf_counter() - begin,)))
+        return Parse(sentence, structure, labels, solution, scores, self.single_root)
+
+    def parse_many(self, sentences: Sequence[Sentence], *, threads: int | None = None) -> list[Parse]:
+        """Parses sentences on several threads, in order."""
+        return decode_each(self.parse, sentences, threads)  # type: ignore[arg-type, return-value]
+
+    def allowed(self, hashes: Keys) -> Allowed:
+        """Which arcs the pruner leaves, from the hashes of tokens; a tree is among them."""
+        if self.pruner is None:
+            return every_arc(len(hashes) - 2 - 4 * PAD)
+        partial, totals = self.pruner.features.encode_hashes(hashes)
+        scores = arcs_under(self.pruner.features, self.pruner, (partial, totals), every_arc(partial.shape[1] - 2))
+        return likely_arcs(scores, self.threshold, single_root=self.single_root)
+
+    def block(self, encoded: Encoded, allowed: Allowed) -> Block:
+        arcs = arcs_under(self.model.features, self.model, encoded, allowed)
+        return block_under(self.model.features, self.model, encoded, arcs, candidates_of(allowed, grand=self.order == "grandsibling"))
+
+    def problem(self, sentence: Sentence) -> Problem:
+        """The sentence as a decoding problem, without solving it."""
+        self.check(sentence)
+        hashes = self.model.features.tokens.of(sentence.columns, len(sentence))
+        encoded = self.model.features.encode_hashes(hashes)
+        if self.order == "first":
+            arcs = arcs_under(self.model.features, self.model, encoded, every_arc(len(sentence)))
+            return Problem(arcs, projective=True, single_root=self.single_root)
+        return problem_of(self.block(encoded, self.allowed(hashes)), single_root=self.single_root)
+
+    def check(self, sentence: Sentence) -> None:
+        missing = [name for name in self.columns if name not in sentence.columns]
+        if missing:
+            raise InputError(
+                f"{sentence.name or 'the sentence'} has the columns {', '.join(sentence.columns)}: the model reads"
+                f" {', '.join(self.columns)}."
+            )
+        if len(sentence) > MOST_WORDS[self.order]:
+            raise InputError(
+                f"{sentence.name or 'the sentence'} has {len(sentence):,} words: a model of order {self.order!r} takes at most"
+                f" {MOST_WORDS[self.order]:,}."
+            )
+
+    def save(self, path: str | Path) -> None:
+        """Writes the parser into one file, which is there completely or not at all."""
+        parts = {"model": self.model, "pruner": self.pruner, "labeller": self.labeller.model if self.labeller else None}
+        header: dict[str, Any] = {
+            "format": FORMAT, "version": VERSION, "order": self.order, "threshold": self.threshold, "single_root": self.single_root,
+            "about": self.about,
+            "templates": {name: [line_of(t.kind, t.text) for t in part.features.templates] for name, part in parts.items() if part},
+        }  # fmt: skip
+        if self.labeller:
+            sets = self.labeller.sets
+            header["labels"] = {
+                "names": sets.names,
+                "column": sets.column,
+                "seen": [[*key, found.tolist()] for key, found in sets.seen.items()],
+            }
+        arrays: dict[str, Any] = {}
+        for name, part in parts.items():
+            if part:
+                arrays |= to_arrays(part, name)
+        write_archive(path, header, arrays)
+
+    @classmethod
+    def load(cls, path: str | Path) -> Parser:
+        """The parser in a file; FormatError says what is wrong with it."""
+        header, arrays = read_archive(path, FORMAT, VERSION)
+        return parser_of(header, arrays, str(path))
+
+    def described(self, **about: Any) -> Parser:
+        return replace(self, about={**self.about, **about})
+
+
+def line_of(kind: str, text: str) -> str:
+    return f"{'arc' if kind == 'between' else kind}: {text}"
+
+
+def likely_arcs(scores: Scores, threshold: float, *, single_root: bool) -> Allowed:
+    """Arcs whose posterior is at least `threshold` times the largest of their word, and those of a best tree."""
+    n = len(scores) - 1
+    posterior = np.empty_like(scores)
+    projective_marginals(scores, 1 if single_root else 0, posterior)
+    heads = np.empty(n, dtype=np.int64)
+    eisner_kernel(scores, 1 if single_root else 0, heads)
+    allowed: Allowed = posterior >= threshold * posterior.max(axis=0)
+    np.fill_diagonal(allowed, False)
+    allowed[:, 0] = False
+    allowed[heads, np.arange(1, n + 1)] = True
+    return allowed
+
+
+def problem_of(block: Block, *, single_root: bool) -> Problem:
+    """All that a block scores, as parts: stops, siblings of the root, and grand-siblings; or siblings, if there is one context each.
+
+    A model scores a side without modifiers by which side it is, a problem does not. So that score is given to every arc into the word,
+    and taken back where the side has a first modifier.
+    """
+    c = block.candidates
+    n = c.n_words
+    places = np.repeat(np.arange(2 * n + 2), np.diff(c.modifier_start))
+    allowed = np.zeros((n + 1, n + 1), dtype=np.bool_)
+    allowed[places >> 1, c.modifiers] = True
+    arcs = np.where(allowed, 0.0, -np.inf)
+    rows: dict[str, list[Any]] = {"siblings": [], "grandsiblings": [], "stops": []}
+    for place in range(1, 2 * n + 2):
+        h = place >> 1
+        modifiers = c.modifiers[c.modifier_start[place] : c.modifier_start[place + 1]]
+        q = len(modifiers)
+        before = np.concatenate([[h], modifiers])
+        stops = block.stops[c.stop_start[place] : c.stop_start[place] + q + 1].copy()
+        empty = 0.0
+        if h > 0:
+            empty, stops[0] = stops[0], 0.0
+            arcs[:, h] += empty
+        rows["stops"].append((np.stack([np.full(q + 1, h), before]), stops))
+        if q == 0:
+            continue
+        scores = block.scores[c.score_start[place] : c.score_start[place + 1]].reshape(-1, q + 1, q).copy()
+        scores[:, 0] -= empty
+        p, j = np.nonzero(np.arange(q + 1)[:, None] <= np.arange(q)[None, :])
+        if h == 0 or not c.grand:
+            rows["siblings"].append((np.stack([np.full(len(p), h), before[p], modifiers[j]]), scores[0, p, j]))
+            continue
+        for k, g in enumerate(np.flatnonzero(allowed[:, h])):
+            possible = np.flatnonzero(scores[k, p, j] > -np.inf)  # -inf: the head's head lies between head and modifier
+            s, m = before[p[possible]], modifiers[j[possible]]
+            rows["grandsiblings"].append((np.stack([np.full(len(s), g), np.full(len(s), h), s, m]), scores[k, p, j][possible]))
+    parts: dict[str, Any] = {}
+    for name, found in rows.items():
+        if found:
+            index = np.concatenate([i for i, _ in found], axis=1).T
+            values = np.concatenate([v for _, v in found])
+            first = np.unique(index, axis=0, return_index=True)[1]  # both sides of a word have a stop without modifiers, of 0
+            parts[name] = Sparse(index[first], values[first])
+    return Problem(arcs, projective=True, single_root=single_root, **parts)
+
+
+def parser_of(header: dict[str, Any], arrays: dict[str, Any], where: str) -> Parser:
+    """Believes nothing: kernels read these arrays without looking at their bounds."""
+    try:
+        order, threshold, single_root = header["order"], float(header["threshold"]), header["single_root"]
+        parsed = {name: parse_part_templates(lines) for name, lines in header["templates"].items()}
+        tokens = TokenHashes(attributes_of(template for templates in parsed.values() for template in templates))
+        templates = {name: PartFeatures(found, tokens) for name, found in parsed.items()}
+        if order not in ORDERS or not 0.0 <= threshold <= 1.0 or not isinstance(single_root, bool) or "model" not in templates:
+            raise FormatError(
+                f"{where}: the order is {order!r}, the threshold {threshold!r}: expected one of {', '.join(ORDERS)}, and 0 to 1."
+            )
+        parts = {name: from_arrays(arrays, name, features, where) for name, features in templates.items()}
+        labeller = Labeller(sets_of(header["labels"], where), parts["labeller"]) if "labels" in header else None
+        about = header.get("about", {})
+    except FormatError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, InputError) as error:
+        raise FormatError(f"{where}: the header is damaged: {error!r}.") from None
+    return Parser(order, parts["model"], parts.get("pruner"), threshold, labeller, single_root, about if isinstance(about, dict) else {})
+
+
+def sets_of(value: dict[str, Any], where: str) -> LabelSets:
+    names = tuple(str(name) for name in value["names"])
+    seen = {}
+    for head, modifier, right, labels in value["seen"]:
+        found = np.array(labels, dtype=np.int64)
+        if found.ndim != 1 or len(found) == 0 or int(found.min()) < 0 or int(found.max()) >= len(names):
+            raise FormatError(f"{where}: labels of {head}, {modifier} are {labels}: expected numbers from 0 to {len(names) - 1}.")
+        seen[str(head), str(modifier), bool(right)] = found
+    return LabelSets(names, str(value["column"]), seen)

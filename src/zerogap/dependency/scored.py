@@ -1,0 +1,87 @@
+"""A sentence under a model: arc scores, candidate arcs, and the best tree, each one call of a kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerogap.dependency.candidates import Candidates
+from zerogap.dependency.scoring import score_arcs, score_candidates, sum_weights, tree_keys
+from zerogap.features.part_keys import Encoded, PartFeatures
+from zerogap.features.weight_table import Keys
+from zerogap.grid import Scores
+from zerogap.oracles.grandsiblings import grandsibling_kernel
+
+Integers = NDArray[np.int64]
+Allowed = NDArray[np.bool_]
+
+
+class Table(Protocol):
+    """Where weights are: a model, or weights that are being learned."""
+
+    @property
+    def cells(self) -> Keys: ...
+
+    @property
+    def numbers(self) -> Scores: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Block:
+    """Candidate arcs and what their combinations score."""
+
+    candidates: Candidates
+    scores: Scores
+    stops: Scores
+
+    def best(self, *, single_root: bool) -> tuple[Integers, float]:
+        """The heads of a best projective tree and its score; -inf if there is none."""
+        c = self.candidates
+        heads = np.empty(c.n_words, dtype=np.int64)
+        value = grandsibling_kernel(
+            c.contexts, c.modifier_start, c.modifiers, c.context, c.score_start, self.scores, c.stop_start, self.stops,
+            1 if single_root else 0, heads,
+        )  # fmt: skip
+        return heads, float(value)
+
+
+def every_arc(n: int) -> Allowed:
+    allowed = np.ones((n + 1, n + 1), dtype=np.bool_)
+    allowed[:, 0] = False
+    np.fill_diagonal(allowed, False)
+    return allowed
+
+
+def arcs_under(features: PartFeatures, table: Table, encoded: Encoded, allowed: Allowed) -> Scores:
+    partial, totals = encoded
+    scores = np.empty(allowed.shape)
+    score_arcs(partial, *features.plan, totals, allowed, table.cells, table.numbers, scores)
+    return scores
+
+
+def block_under(features: PartFeatures, table: Table, encoded: Encoded, arcs: Scores, candidates: Candidates) -> Block:
+    """`arcs` are the scores of the candidates, -inf elsewhere."""
+    c = candidates
+    scores, stops = np.empty(c.score_start[-1]), np.empty(c.stop_start[-1])
+    score_candidates(
+        encoded[0], *features.plan, table.cells, table.numbers, arcs, 1 if c.grand else 0,
+        c.contexts, c.modifier_start, c.modifiers, c.context, c.score_start, c.stop_start, scores, stops,
+    )  # fmt: skip
+    return Block(c, scores, stops)
+
+
+def keys_of_tree(features: PartFeatures, encoded: Encoded, heads: Integers) -> Keys:
+    """The keys of all features of a tree, as often as they occur."""
+    partial, totals = encoded
+    n = len(heads)
+    keys = np.empty(len(features.templates) * (n + 2) * 2 + n * n * features.n_across, dtype=np.int64)
+    size = tree_keys(partial, *features.plan, totals, heads, keys)
+    return keys[:size]
+
+
+def score_of_tree(features: PartFeatures, table: Table, encoded: Encoded, heads: Integers) -> float:
+    """The sum of the weights of the features of a tree: the definition of its score, without any dynamic program."""
+    return float(sum_weights(keys_of_tree(features, encoded, heads), table.cells, table.numbers))

@@ -1,0 +1,306 @@
+"""Scores of the parts of a sentence under a table of weights, and the keys of the features of a tree.
+
+`partial` has, for each role, token and template, the sum that the token adds to the key (see `features.part_keys`); a key is the sum over
+the roles of a part and a number for how its tokens lie. Everything here takes time in proportion to parts times templates.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+# a kernel's types are its signature
+
+from __future__ import annotations
+
+import numpy as np
+
+from zerogap.features.part_keys import BUCKETS, COUNTS
+from zerogap.features.part_templates import DIRECTION, DISTANCE, FIRST_COUNT
+from zerogap.features.weight_table import CLEAR, EMPTY, cell_of, shift_of
+from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, readonly, writable
+
+HEAD, MOD, SIB, GRAND, BETWEEN = range(5)  # places in features.part_templates.ROLES
+ARC, ACROSS, SIBLING, STOP, GRANDPARENT, GRANDSIBLING, LABEL = range(7)  # places in features.part_templates.KINDS
+LEFT, RIGHT = 0, 1
+
+
+@inner
+def bucket_of(distance):
+    """1, 2, 3, 4, 5, 6 to 10, 11 to 20, more."""
+    if distance <= 5:
+        return distance - 1
+    return 5 if distance <= 10 else (6 if distance <= 20 else BUCKETS - 1)
+
+
+@inner
+def weight_of(key, cells, numbers, shift):
+    cell = cell_of(key, cells, shift)
+    return numbers[cell + 1] if cells[cell] != EMPTY else 0.0
+
+
+@inner
+def arc_relations(h, m, totals, codes, relations):  # out: relations, by number
+    side = 1 if m > h else 0
+    low, high = min(h, m), max(h, m)
+    relations[DIRECTION] = codes[DIRECTION, side]
+    relations[DISTANCE] = codes[DISTANCE, 2 * bucket_of(high - low) + side]
+    for c in range(totals.shape[0]):
+        count = totals[c, high] - totals[c, low + 1] if high > low + 1 else 0
+        relations[FIRST_COUNT + c] = codes[FIRST_COUNT + c, 2 * min(count, COUNTS - 1) + side]
+
+
+@inner
+def sibling_relations(h, s, m, codes, relations):  # out: relations; s == h: m is the first
+    side = 1 if m > h else 0
+    relations[DIRECTION] = codes[DIRECTION, side]
+    relations[DISTANCE] = codes[DISTANCE, 2 * bucket_of(abs(m - s)) + side]
+
+
+@inner
+def turn(g, h, m):
+    """Number of the directions of two arcs."""
+    return 2 + 2 * (1 if h > g else 0) + (1 if m > h else 0)
+
+
+@kernel(
+    int64(
+        readonly(int64, 3), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 2), readonly(int64, 2),
+        readonly(boolean, 2),
+        readonly(int64, 1), readonly(float64, 1), writable(float64, 2),
+    )
+)  # fmt: skip
+def score_arcs(partial, kind_start, relation, templates, codes, totals, allowed, cells, numbers, scores):
+    """out: scores (n + 1, n + 1), -inf where an arc is not allowed. `templates` are the low bytes of keys."""
+    n = scores.shape[0] - 1
+    shift = shift_of(cells)
+    relations = np.zeros(codes.shape[0], dtype=np.int64)
+    inside = np.empty(n + 1, dtype=np.int64)  # tokens between, one for each value of the first template that reads them
+    begin, stop = kind_start[ARC], kind_start[ARC + 1]
+    begin_across, stop_across = kind_start[ACROSS], kind_start[ACROSS + 1]
+    for h in range(n + 1):
+        scores[h, h] = scores[h, 0] = -np.inf
+        for side in range(2):
+            n_inside = 0
+            step = 1 if side == RIGHT else -1
+            m = h + step
+            while 1 <= m <= n:
+                new = m - step
+                if begin_across < stop_across and new != h:
+                    known = False
+                    for i in range(n_inside):
+                        if partial[BETWEEN, inside[i], begin_across] == partial[BETWEEN, new, begin_across]:
+                            known = True
+                            break
+                    if not known:
+                        inside[n_inside] = new
+                        n_inside += 1
+                if allowed[h, m]:
+                    arc_relations(h, m, totals, codes, relations)
+                    score = 0.0
+                    for t in range(begin, stop):
+                        key = ((partial[HEAD, h, t] + partial[MOD, m, t] + relations[relation[t]]) & CLEAR) | templates[t]
+                        score += weight_of(key, cells, numbers, shift)
+                    for t in range(begin_across, stop_across):
+                        base = partial[HEAD, h, t] + partial[MOD, m, t] + relations[relation[t]]
+                        for i in range(n_inside):
+                            score += weight_of(((base + partial[BETWEEN, inside[i], t]) & CLEAR) | templates[t], cells, numbers, shift)
+                    scores[h, m] = score
+                else:
+                    scores[h, m] = -np.inf
+                m += step
+    return 0
+
+
+@kernel(
+    int64(
+        readonly(int64, 3), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 2),
+        readonly(int64, 1), readonly(float64, 1), readonly(float64, 2), int64,
+        readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1),
+        writable(float64, 1), writable(float64, 1),
+    )
+)  # fmt: skip
+def score_candidates(
+    partial, kind_start, relation, templates, codes, cells, numbers, arcs, grand,
+    contexts, modifier_start, modifiers, context, score_start, stop_start, scores, stops,
+):  # fmt: skip
+    """out: scores, stops, as the grand-sibling kernel reads them: arcs, siblings, grandparents and grand-siblings summed up."""
+    n = contexts.shape[0] - 1
+    shift = shift_of(cells)
+    relations = np.zeros(codes.shape[0], dtype=np.int64)
+    heads = np.empty(n + 1, dtype=np.int64)
+    none = n + 1
+    for h in range(n + 1):
+        n_heads = 1
+        if grand and h > 0:
+            n_heads = 0
+            for g in range(n + 1):
+                if arcs[g, h] > -np.inf:
+                    heads[n_heads] = g
+                    n_heads += 1
+        for side in range(2):
+            place = 2 * h + side
+            first = modifier_start[place]
+            size = modifier_start[place + 1] - first
+            block, stop_block = score_start[place], stop_start[place]
+            for p in range(size + 1):  # p = 0: no modifier
+                s = none if p == 0 else modifiers[first + p - 1]
+                score = 0.0
+                for t in range(kind_start[STOP], kind_start[STOP + 1]):
+                    key = ((partial[HEAD, h, t] + partial[SIB, s, t] + codes[DIRECTION, side]) & CLEAR) | templates[t]
+                    score += weight_of(key, cells, numbers, shift)
+                for k in range(n_heads):
+                    stops[stop_block + k * (size + 1) + p] = score
+            for j in range(size):
+                m = modifiers[first + j]
+                for p in range(j + 1):
+                    s = none if p == 0 else modifiers[first + p - 1]
+                    sibling_relations(h, h if p == 0 else s, m, codes, relations)
+                    score = arcs[h, m]
+                    for t in range(kind_start[SIBLING], kind_start[SIBLING + 1]):
+                        key = partial[HEAD, h, t] + partial[SIB, s, t] + partial[MOD, m, t] + relations[relation[t]]
+                        score += weight_of((key & CLEAR) | templates[t], cells, numbers, shift)
+                    for k in range(n_heads):
+                        scores[block + (k * (size + 1) + p) * size + j] = score
+                if grand and h > 0:
+                    for k in range(n_heads):
+                        g = heads[k]
+                        if (h < g and g <= m) or (m <= g and g < h):  # no projective tree has an arc from inside the span of another
+                            for p in range(j + 1):
+                                scores[block + (k * (size + 1) + p) * size + j] = -np.inf
+                            continue
+                        code = codes[DIRECTION, turn(g, h, m)]
+                        score = 0.0
+                        for t in range(kind_start[GRANDPARENT], kind_start[GRANDPARENT + 1]):
+                            key = partial[GRAND, g, t] + partial[HEAD, h, t] + partial[MOD, m, t] + code
+                            score += weight_of((key & CLEAR) | templates[t], cells, numbers, shift)
+                        for p in range(j + 1):
+                            s = none if p == 0 else modifiers[first + p - 1]
+                            both = score
+                            for t in range(kind_start[GRANDSIBLING], kind_start[GRANDSIBLING + 1]):
+                                key = partial[GRAND, g, t] + partial[HEAD, h, t] + partial[SIB, s, t] + partial[MOD, m, t] + code
+                                both += weight_of((key & CLEAR) | templates[t], cells, numbers, shift)
+                            scores[block + (k * (size + 1) + p) * size + j] += both
+    return 0
+
+
+@kernel(
+    int64(
+        readonly(int64, 3), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 2), readonly(int64, 2),
+        readonly(int64, 1), writable(int64, 1),
+    )
+)  # fmt: skip
+def tree_keys(partial, kind_start, relation, templates, codes, totals, heads, keys):
+    """The keys of all features of a tree, as often as they occur; returns how many. out: keys, long enough."""
+    n = heads.shape[0]
+    relations = np.zeros(codes.shape[0], dtype=np.int64)
+    inside = np.empty(n + 1, dtype=np.int64)
+    none = n + 1
+    size = 0
+    across = kind_start[ACROSS]
+    for h in range(n + 1):
+        for side in range(2):
+            if h == 0 and side == LEFT:
+                continue
+            step = 1 if side == RIGHT else -1
+            s = none
+            m = h + step
+            while 1 <= m <= n:
+                if heads[m - 1] != h:
+                    m += step
+                    continue
+                arc_relations(h, m, totals, codes, relations)
+                for t in range(kind_start[ARC], kind_start[ARC + 1]):
+                    keys[size] = ((partial[HEAD, h, t] + partial[MOD, m, t] + relations[relation[t]]) & CLEAR) | templates[t]
+                    size += 1
+                if kind_start[ACROSS] < kind_start[ACROSS + 1]:
+                    n_inside = 0
+                    b = h + step
+                    while b != m:
+                        known = False
+                        for i in range(n_inside):
+                            if partial[BETWEEN, inside[i], across] == partial[BETWEEN, b, across]:
+                                known = True
+                                break
+                        if not known:
+                            inside[n_inside] = b
+                            n_inside += 1
+                        b += step
+                    for t in range(kind_start[ACROSS], kind_start[ACROSS + 1]):
+                        base = partial[HEAD, h, t] + partial[MOD, m, t] + relations[relation[t]]
+                        for i in range(n_inside):
+                            keys[size] = ((base + partial[BETWEEN, inside[i], t]) & CLEAR) | templates[t]
+                            size += 1
+                sibling_relations(h, h if s == none else s, m, codes, relations)
+                for t in range(kind_start[SIBLING], kind_start[SIBLING + 1]):
+                    key = partial[HEAD, h, t] + partial[SIB, s, t] + partial[MOD, m, t] + relations[relation[t]]
+                    keys[size] = (key & CLEAR) | templates[t]
+                    size += 1
+                if h > 0:
+                    g = heads[h - 1]
+                    code = codes[DIRECTION, turn(g, h, m)]
+                    for t in range(kind_start[GRANDPARENT], kind_start[GRANDPARENT + 1]):
+                        key = partial[GRAND, g, t] + partial[HEAD, h, t] + partial[MOD, m, t] + code
+                        keys[size] = (key & CLEAR) | templates[t]
+                        size += 1
+                    for t in range(kind_start[GRANDSIBLING], kind_start[GRANDSIBLING + 1]):
+                        key = partial[GRAND, g, t] + partial[HEAD, h, t] + partial[SIB, s, t] + partial[MOD, m, t] + code
+                        keys[size] = (key & CLEAR) | templates[t]
+                        size += 1
+                s = m
+                m += step
+            for t in range(kind_start[STOP], kind_start[STOP + 1]):
+                keys[size] = ((partial[HEAD, h, t] + partial[SIB, s, t] + codes[DIRECTION, side]) & CLEAR) | templates[t]
+                size += 1
+    return size
+
+
+@kernel(
+    int64(
+        readonly(int64, 3), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 2), readonly(int64, 2),
+        readonly(float64, 2), float64, writable(int64, 1), writable(float64, 1),
+    )
+)  # fmt: skip
+def arc_keys(partial, kind_start, relation, templates, codes, totals, amounts, least, keys, signs):
+    """The keys of the features of every arc whose |amount| is at least `least`, with that amount; returns how many there are.
+
+    out: keys, signs, as far as they reach: if they are too short, call again with longer ones.
+    """
+    n = amounts.shape[0] - 1
+    relations = np.zeros(codes.shape[0], dtype=np.int64)
+    inside = np.empty(n + 1, dtype=np.int64)
+    size, room = 0, keys.shape[0]
+    across = kind_start[ACROSS]
+    for h in range(n + 1):
+        for side in range(2):
+            n_inside = 0
+            step = 1 if side == RIGHT else -1
+            m = h + step
+            while 1 <= m <= n:
+                new = m - step
+                if kind_start[ACROSS] < kind_start[ACROSS + 1] and new != h:
+                    known = False
+                    for i in range(n_inside):
+                        if partial[BETWEEN, inside[i], across] == partial[BETWEEN, new, across]:
+                            known = True
+                            break
+                    if not known:
+                        inside[n_inside] = new
+                        n_inside += 1
+                if abs(amounts[h, m]) >= least:
+                    arc_relations(h, m, totals, codes, relations)
+                    for t in range(kind_start[ARC], kind_start[ACROSS + 1]):
+                        base = partial[HEAD, h, t] + partial[MOD, m, t] + relations[relation[t]]
+                        for i in range(1 if t < across else n_inside):
+                            if size < room:
+                                key = base if t < across else base + partial[BETWEEN, inside[i], t]
+                                keys[size] = (key & CLEAR) | templates[t]
+                                signs[size] = amounts[h, m]
+                            size += 1
+                m += step
+    return size
+
+
+@kernel(float64(readonly(int64, 1), readonly(int64, 1), readonly(float64, 1)))
+def sum_weights(keys, cells, numbers):
+    shift = shift_of(cells)
+    total = 0.0
+    for i in range(keys.shape[0]):
+        total += weight_of(keys[i], cells, numbers, shift)
+    return total

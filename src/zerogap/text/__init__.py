@@ -1,0 +1,1 @@
+"""Plain text into sentences and tokens."""
