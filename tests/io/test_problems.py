@@ -7,9 +7,12 @@ from hypothesis import strategies as st
 
 import zerogap
 from zerogap import constituency, dependency, hypergraph
+from zerogap.baselines.brute import all_trees
 from zerogap.cli.selftest import instances
+from zerogap.dependency.parts import ORDERS
 from zerogap.errors import FormatError, HypergraphError, InputError, ScoreShapeError
 from zerogap.io.problems import load_problem, problem_from_json, problem_to_json, save_problem
+from zerogap.testing.strategies import dependency_problems
 
 
 @pytest.mark.parametrize("name", list(instances()))
@@ -30,6 +33,34 @@ def test_scores_come_back_exactly(values, projective, single_root):
     again = problem_from_json(json.loads(json.dumps(problem_to_json(problem), allow_nan=False)))
     assert (again.arcs == problem.arcs).all()
     assert (again.projective, again.single_root, again.resolution) == (projective, single_root, problem.resolution)
+
+
+@given(dependency_problems(max_words=4, kinds=tuple(ORDERS), max_labels=2, max_factors=2), st.data())
+@settings(max_examples=100)
+def test_parts_come_back_exactly(problem, data):
+    again = problem_from_json(json.loads(json.dumps(problem_to_json(problem), allow_nan=False)))
+    assert (again.arcs == problem.arcs).all()
+    assert (again.resolution, again.terms, again.factors) == (problem.resolution, problem.terms, problem.factors)
+    assert list(again.parts) == list(problem.parts)
+    assert problem_to_json(again) == problem_to_json(problem)
+    heads = data.draw(st.sampled_from(all_trees(problem.n_words, single_root=False)))
+    structure = heads
+    if problem.labels is not None:
+        names = problem.label_names or range(problem.labels.shape[2])
+        structure = (heads, tuple(data.draw(st.sampled_from(list(names))) for _ in heads))
+    assert again.score(structure) == problem.score(structure)
+
+
+def test_real_scores_of_a_function_come_back_exactly():
+    rng = np.random.default_rng(0)
+    tables = {name: rng.standard_normal((5,) * order) for name, order in ORDERS.items()}
+    arcs = np.where(rng.random((5, 5)) < 0.3, -np.inf, rng.standard_normal((5, 5)))
+    lazy = {name: dependency.Lazy(lambda *index, table=table: table[index], 5.0) for name, table in tables.items()}
+    problem = dependency.Problem(arcs, **lazy)
+    again = problem_from_json(json.loads(json.dumps(problem_to_json(problem))))
+    assert again.resolution == problem.resolution
+    for heads in all_trees(4):
+        assert again.score(heads) == problem.score(heads)
 
 
 def test_hyperedges_in_any_order_keep_their_constraints():
@@ -59,6 +90,15 @@ JOINT = problem_to_json(instances()["parser + tagger, multipliers"]()[0])
         ({"kind": "dependency", "arcs": [[0, None], [0, 0]]}, FormatError, r"arcs\[0\]\[1\] is None"),
         ({"kind": "dependency", "arcs": [[0]], "projectiv": True}, FormatError, "projectiv is not known"),
         ({"kind": "dependency", "arcs": [[0]], "projective": 1}, FormatError, "projective is 1"),
+        ({"kind": "dependency", "arcs": [[0]], "stops": {"part": []}}, FormatError, "stops has no field 'parts'"),
+        ({"kind": "dependency", "arcs": [[0]], "stops": 5}, FormatError, "stops is 5"),
+        ({"kind": "dependency", "arcs": [[0]], "stops": {"parts": [[0, 0]]}}, FormatError, r"parts\[0\] has 2 entries: expected 2 tokens"),
+        ({"kind": "dependency", "arcs": [[0]], "stops": {"parts": [[0, 0.0, 1]]}}, FormatError, r"stops.parts\[0\] is 0.0"),
+        ({"kind": "dependency", "arcs": [[0]], "stops": {"parts": [[0, 10**20, 1]]}}, FormatError, r"stops.parts\[0\] has the token"),
+        ({"kind": "dependency", "arcs": [[0]], "stops": {"parts": [[0, 1, 1]]}}, InputError, r"stops.index\[0\] is \(0, 1\)"),
+        ({"kind": "dependency", "arcs": [[0]], "factors": [[]]}, FormatError, r"factors\[0\] is \[\]"),
+        ({"kind": "dependency", "arcs": [[0]], "factors": [{"arcs": [[0, 1, 2]], "score": 1}]}, InputError, r"factors\[0\] has the arc"),
+        ({"kind": "dependency", "arcs": [[0]], "label_names": ["a"]}, InputError, "without labels"),
         ({"kind": "hypergraph", "vertices": 2, "root": 1, "edges": [{"head": 1}]}, FormatError, r"edges\[0\] has no field 'tail'"),
         ({"kind": "hypergraph", "vertices": 2, "root": 1, "edges": [5]}, FormatError, r"edges\[0\] is 5"),
         ({"kind": "hypergraph", "vertices": 2, "root": 1, "edges": [{"head": 7, "tail": [0]}]}, HypergraphError, "vertex 7"),

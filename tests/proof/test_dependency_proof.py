@@ -11,7 +11,8 @@ from zerogap.baselines.brute import all_heads, optimum
 from zerogap.dependency import Problem, decode
 from zerogap.errors import InvalidStructure, VerificationError
 from zerogap.proof.certificate import CutDuals, DynamicProgram, Multipliers
-from zerogap.proof.dependency import best_projective_score, dependency_bound
+from zerogap.proof.dependency import dependency_bound
+from zerogap.proof.dependency_charts import best_projective_score
 from zerogap.testing.strategies import score_arrays
 
 

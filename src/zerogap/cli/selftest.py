@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from zerogap import constituency, dependency, hypergraph, sequence
+from zerogap.dependency.parts import ORDERS
 
 Instance = tuple[Any, Callable[..., Any], str]  # problem, decode, method
 
@@ -17,6 +18,14 @@ def instances() -> dict[str, Callable[[], Instance]]:
     return {
         "tree, non-projective": lambda: (tree(projective=False), dependency.decode, "auto"),
         "tree, projective": lambda: (tree(projective=True), dependency.decode, "auto"),
+        "tree + labels": lambda: (labelled_tree(), dependency.decode, "auto"),
+        "tree + siblings": lambda: (tree(projective=True, larger=("siblings", "stops")), dependency.decode, "siblings"),
+        "tree + outermost": lambda: (tree(projective=True, larger=("siblings", "outermost")), dependency.decode, "outermost"),
+        "tree + grandparents, siblings": lambda: (
+            tree(projective=True, larger=("siblings", "grandparents", "grandsiblings")),
+            dependency.decode,
+            "grandsiblings",
+        ),
         "hypergraph": lambda: (choices(limited=False), hypergraph.decode, "best-path"),
         "hypergraph + rows, multipliers": lambda: (choices(limited=True), hypergraph.decode, "lagrangian"),
         "hypergraph + rows, branching": lambda: (choices(limited=True), hypergraph.decode, "auto"),
@@ -28,8 +37,17 @@ def instances() -> dict[str, Callable[[], Instance]]:
     }
 
 
-def tree(*, projective: bool) -> dependency.Problem:
-    return dependency.Problem(np.random.default_rng(1).integers(-9, 10, size=(9, 9)), projective=projective)
+def tree(*, projective: bool, larger: tuple[str, ...] = ()) -> dependency.Problem:
+    rng = np.random.default_rng(1)
+    arcs = rng.integers(-9, 10, size=(9, 9))
+    parts: dict[str, Any] = {name: rng.integers(-4, 5, size=(9,) * ORDERS[name]) for name in larger}
+    return dependency.Problem(arcs, **parts, projective=projective)
+
+
+def labelled_tree() -> dependency.Problem:
+    rng = np.random.default_rng(4)
+    names = ("subject", "object", "root")
+    return dependency.Problem(rng.integers(-9, 10, size=(7, 7)), labels=rng.integers(-4, 5, size=(7, 7, 3)), label_names=names)
 
 
 def choices(*, limited: bool) -> hypergraph.Problem:

@@ -3,11 +3,19 @@
 from typing import TYPE_CHECKING
 
 from zerogap._lazy import lazy
-from zerogap.dependency.problem import Problem
+from zerogap.dependency.parts import Factor, Lazy, Parts, Sparse
+from zerogap.dependency.problem import LabelledTree, Problem
 
 if TYPE_CHECKING:
     from zerogap.dependency.decoders import decode, decode_many
+    from zerogap.dependency.posteriors import Marginals, marginals, max_marginals
 
-__all__ = ["Problem", "decode", "decode_many"]
+__all__ = [
+    "Factor", "LabelledTree", "Lazy", "Marginals", "Parts", "Problem", "Sparse", "decode", "decode_many", "marginals", "max_marginals",
+]  # fmt: skip
 
-__getattr__, _ = lazy(__name__, dict.fromkeys(("decode", "decode_many"), "zerogap.dependency.decoders"))
+__getattr__, _ = lazy(
+    __name__,
+    dict.fromkeys(("decode", "decode_many"), "zerogap.dependency.decoders")
+    | dict.fromkeys(("Marginals", "marginals", "max_marginals"), "zerogap.dependency.posteriors"),
+)

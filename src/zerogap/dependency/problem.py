@@ -1,75 +1,261 @@
-"""The best dependency tree of a sentence under arc scores (Rush 2014, section 2.1.2).
+"""The best dependency tree of a sentence under scores of arcs, of larger parts and of labels (Rush 2014, sections 2.1.2 and 6.2).
 
-argmax_y  sum_m arcs[y_m, m]   over the trees y rooted in token 0, y_m the head of word m
+    argmax_y  sum_m arcs[y_m, m] + labels[y_m, m, l_m]  +  the scores of all larger parts of y
+
+over the trees y rooted in token 0, y_m the head of word m and l_m its label. The larger parts are those of `dependency.parts`, and
+factors: sets of arcs whose score counts if all of them are in the tree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zerogap.dependency.parts import ORDERS, Factor, Parts, parts_of_tree, read_factors, read_parts
 from zerogap.errors import InputError, InvalidStructure, ScoreShapeError
-from zerogap.grid import Scores, as_scores, choose_resolution, largest_magnitude, round_to_grid
+from zerogap.grid import Scores, as_scores, check_scores, choose_resolution, largest_magnitude, round_to_grid, rounded_together
+
+Heads = tuple[int, ...]
+Label = str | int
+
+
+class LabelledTree(NamedTuple):
+    """The heads of words 1 to n, and the labels of the arcs into them: names if the problem has names, else indices."""
+
+    heads: Heads
+    labels: tuple[Label, ...]
+
+
+Tree = Heads | LabelledTree
+OPTIONAL = (*ORDERS, "labels", "label_names")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Problem:
-    """Arc scores of one sentence, and which trees are wanted.
+    """Scores of one sentence, and which trees are wanted.
 
-    `arcs[h, m]` scores head h of word m, -inf forbids it; column 0 and the diagonal mean nothing and become -inf. A structure
-    is the sequence of the heads of words 1 to n.
+    `arcs[h, m]` scores head h of word m, -inf forbids it; column 0 and the diagonal mean nothing and become -inf. `labels[h, m, l]` is
+    added for label l of the arc. Larger parts are given as an array, as `Sparse` or as `Lazy`; what no arc allows need not be listed.
+    A structure is the sequence of the heads of words 1 to n, and with labels a `LabelledTree`.
 
     >>> problem = Problem([[0, 1, 9], [0, 0, 2], [0, 5, 0]])
     >>> problem.score((2, 0))
     14.0
     """
 
-    arcs: Scores  # (n + 1, n + 1), rounded to multiples of resolution, read-only
+    arcs: Scores  # (n + 1, n + 1), rounded to multiples of resolution, read-only; so are all scores
+    siblings: Parts | None
+    stops: Parts | None
+    grandparents: Parts | None
+    outermost: Parts | None
+    grandsiblings: Parts | None
+    trisiblings: Parts | None
+    factors: tuple[Factor, ...]
+    labels: Scores | None  # (n + 1, n + 1, L), 0 where arcs mean nothing
+    label_names: tuple[str, ...] | None
     projective: bool  # no two arcs cross
     single_root: bool  # exactly one word is headed by token 0
     resolution: float
+    terms: int  # no structure has more scores than this
+    largest: float  # no score has a greater magnitude
 
-    def __init__(self, arcs: object, *, projective: bool = False, single_root: bool = True, resolution: float | None = None) -> None:
+    def __init__(
+        self,
+        arcs: object,
+        *,
+        siblings: object = None,
+        stops: object = None,
+        grandparents: object = None,
+        outermost: object = None,
+        grandsiblings: object = None,
+        trisiblings: object = None,
+        factors: Sequence[Any] = (),
+        labels: object = None,
+        label_names: Sequence[str] | None = None,
+        projective: bool = False,
+        single_root: bool = True,
+        resolution: float | None = None,
+    ) -> None:
         for name, flag in (("projective", projective), ("single_root", single_root)):
             if not isinstance(flag, bool | np.bool_):
                 raise InputError(f"{name} is {flag!r}: expected True or False.")
-        given = as_scores(arcs, "arcs", shape=(None, None))
+        given = as_scores(arcs, "arcs", shape=(None, None), check=False)
         if given.shape[0] != given.shape[1] or given.size == 0:
             raise ScoreShapeError(f"arcs has shape {given.shape}: expected (n + 1, n + 1), a row and a column for the root first.")
-        np.fill_diagonal(given, -np.inf)
+        given.reshape(-1)[:: len(given) + 1] = -np.inf
         given[:, 0] = -np.inf
-        grid = choose_resolution(largest_magnitude(given), len(given), resolution)
-        rounded = round_to_grid(given, grid)
-        for name, value in (("arcs", rounded), ("projective", bool(projective)), ("single_root", bool(single_root)), ("resolution", grid)):
-            object.__setattr__(self, name, value)
+        put = object.__setattr__
+        put(self, "projective", bool(projective))
+        put(self, "single_root", bool(single_root))
+        for name in OPTIONAL:
+            put(self, name, None)
+        put(self, "factors", ())
+        no_factors = isinstance(factors, tuple) and not factors
+        if siblings is stops is grandparents is outermost is grandsiblings is trisiblings is labels is label_names is None and no_factors:
+            # every sentence of a simple model comes this way
+            check_scores(given, "arcs")
+            largest = largest_magnitude(given)
+            grid = choose_resolution(largest, len(given), resolution)
+            put(self, "arcs", round_to_grid(given, grid))
+            put(self, "resolution", grid)
+            put(self, "terms", len(given))
+            put(self, "largest", largest + grid)
+            return
+        larger = (siblings, stops, grandparents, outermost, grandsiblings, trisiblings)
+        for name, value in read_scores(given, dict(zip(ORDERS, larger, strict=True)), factors, labels, label_names, resolution).items():
+            put(self, name, value)
 
     @property
     def n_words(self) -> int:
         return len(self.arcs) - 1
 
-    def score(self, heads: Sequence[int]) -> float:
-        """The sum of the scores of its arcs, tree or not; -inf if one is forbidden."""
-        return float(self.arcs[as_heads(heads, self.n_words), np.arange(1, self.n_words + 1)].sum())
+    @property
+    def parts(self) -> dict[str, Parts]:
+        """The larger parts that the problem scores, by name; factors are apart."""
+        return {name: parts for name in ORDERS if (parts := getattr(self, name)) is not None}
 
-    def check(self, heads: Sequence[int]) -> None:
-        """Raises InvalidStructure unless the heads form a tree that the problem allows."""
-        array = as_heads(heads, self.n_words)
-        check_acyclic(array)
-        roots = np.flatnonzero(array == 0) + 1
+    @property
+    def parts_scored(self) -> int:
+        """How many larger parts were scored so far: those of arrays and lists all at once, others when a decoder asks for them."""
+        return sum(parts.scored for parts in self.parts.values())
+
+    def read(self, structure: Any) -> tuple[NDArray[np.int64], NDArray[np.int64] | None]:
+        """The heads, and the indices of the labels if there are any; InvalidStructure if it is not of that form."""
+        if self.labels is None:
+            return as_heads(structure, self.n_words), None
+        if not isinstance(structure, tuple | list) or len(structure) != 2:
+            raise InvalidStructure(f"the structure is {structure!r}: expected a LabelledTree, heads and labels.")
+        return as_heads(structure[0], self.n_words), self.label_indices(structure[1])
+
+    def label_indices(self, labels: Any) -> NDArray[np.int64]:
+        if not isinstance(labels, tuple | list | np.ndarray) or len(labels) != self.n_words:
+            raise InvalidStructure(f"the labels are {labels!r}: expected {self.n_words}, one per word.")
+        if self.labels is None:
+            raise InvalidStructure("labels were given: expected none, as the problem does not score them.")
+        names: Sequence[Label] = range(self.labels.shape[2]) if self.label_names is None else self.label_names
+        number = {label: i for i, label in enumerate(names)}
+        for m, label in enumerate(labels, start=1):
+            if isinstance(label, bool | np.bool_ | float) or label not in number:
+                raise InvalidStructure(f"the label of word {m} is {label!r}: expected one of {shown(names)}.")
+        return np.array([number[label] for label in labels], dtype=np.int64)
+
+    def tree(self, heads: Sequence[int] | NDArray[np.int64], labels: Sequence[int] | NDArray[np.int64] | None = None) -> Tree:
+        """The structure that these heads and label indices are."""
+        plain = tuple(map(int, heads))
+        if self.labels is None or labels is None:
+            return plain
+        indices = tuple(map(int, labels))
+        return LabelledTree(plain, indices if self.label_names is None else tuple(self.label_names[i] for i in indices))
+
+    def score(self, structure: Any) -> float:
+        """The sum of the scores of its parts, tree or not; -inf if one is forbidden."""
+        heads, labels = self.read(structure)
+        words = np.arange(1, self.n_words + 1)
+        total = float(self.arcs[heads, words].sum())
+        if self.labels is not None:
+            total += float(self.labels[heads, words, labels].sum())
+        parts = self.parts
+        for name, index in parts_of_tree(heads.tolist(), parts) if parts else ():
+            total += float(parts[name].at(*index.T).sum())
+        return total + sum(factor.score for factor in self.factors if holds(factor, heads))
+
+    def check(self, structure: Any) -> None:
+        """Raises InvalidStructure unless the structure is a tree that the problem allows."""
+        heads, labels = self.read(structure)
+        check_acyclic(heads)
+        roots = np.flatnonzero(heads == 0) + 1
         if self.single_root and len(roots) > 1:
             raise InvalidStructure(f"words {', '.join(map(str, roots))} are all under the root: expected a single root.")
         if self.projective:
-            check_projective(array)
-        forbidden = np.flatnonzero(self.arcs[array, np.arange(1, self.n_words + 1)] == -np.inf)
+            check_projective(heads)
+        words = np.arange(1, self.n_words + 1)
+        forbidden = np.flatnonzero(self.arcs[heads, words] == -np.inf)
         if forbidden.size:
             m = int(forbidden[0]) + 1
-            raise InvalidStructure(f"the arc {array[m - 1]} -> {m} is forbidden: its score is -inf.")
+            raise InvalidStructure(f"the arc {heads[m - 1]} -> {m} is forbidden: its score is -inf.")
+        if self.labels is not None and labels is not None:
+            forbidden = np.flatnonzero(self.labels[heads, words, labels] == -np.inf)
+            if forbidden.size:
+                m = int(forbidden[0]) + 1
+                raise InvalidStructure(
+                    f"the label {structure[1][m - 1]!r} of the arc {heads[m - 1]} -> {m} is forbidden: its score is -inf."
+                )
+        parts = self.parts
+        for name, index in parts_of_tree(heads.tolist(), parts):
+            forbidden = np.flatnonzero(parts[name].at(*index.T) == -np.inf)
+            if forbidden.size:
+                raise InvalidStructure(f"the part {name}{index[forbidden[0]].tolist()} is forbidden: its score is -inf.")
+        for i, factor in enumerate(self.factors):
+            if factor.score == -np.inf and holds(factor, heads):
+                raise InvalidStructure(f"the tree has all arcs of factors[{i}], which are forbidden together: its score is -inf.")
 
 
-def as_heads(heads: Sequence[int], n_words: int) -> NDArray[np.int64]:
+def read_scores(
+    arcs: Scores, larger: dict[str, object], factors: Sequence[Any], labels: object, label_names: Sequence[str] | None,
+    resolution: float | None,
+) -> dict[str, Any]:  # fmt: skip
+    """All scores on one grid, as fields of a problem."""
+    n = len(arcs) - 1
+    arrays, finish = {"arcs": arcs}, {}
+    most = {"stops": 2 * n + 1, "outermost": 2 * n}  # of the others, a tree has at most one for each of its arcs
+    terms = n + 1
+    for name, value in larger.items():
+        if value is not None:
+            called, scores, make = read_parts(name, value, n)
+            arrays[called], finish[name] = scores, make
+            terms += most.get(name, n)
+    fields: dict[str, Any] = {"label_names": None}
+    if labels is not None:
+        arrays["labels"] = read_labels(labels, n)
+        terms += n
+        fields["label_names"] = None if label_names is None else read_label_names(label_names, arrays["labels"].shape[2])
+    elif label_names is not None:
+        raise InputError("label_names was given without labels: expected scores (n + 1, n + 1, L) for them.")
+    sets: list[tuple[tuple[int, int], ...]] = []
+    if not isinstance(factors, tuple | list):
+        raise InputError(f"factors is a {type(factors).__name__}: expected a list of (arcs, score).")
+    if factors:
+        sets, arrays["factors"] = read_factors(factors, n)
+        terms += len(sets)
+    rounded, grid, largest = rounded_together(arrays, terms, resolution)
+    by_name = dict(zip(arrays, rounded, strict=True))
+    fields |= {"arcs": by_name["arcs"], "labels": by_name.get("labels"), "resolution": grid, "terms": terms, "largest": largest}
+    makers: dict[str, Callable[[Scores, float], Parts]] = finish
+    called_by = {called.split(".")[0]: called for called in arrays}
+    fields |= {name: make(by_name[called_by[name]], grid) for name, make in makers.items()}
+    scores_of_factors = by_name["factors"].tolist() if sets else []
+    return fields | {"factors": tuple(Factor(some, score) for some, score in zip(sets, scores_of_factors, strict=True))}
+
+
+def read_labels(value: object, n: int) -> Scores:
+    scores = as_scores(value, "labels", shape=(n + 1, n + 1, None), check=False)
+    if scores.shape[2] == 0:
+        raise ScoreShapeError(f"labels has shape {scores.shape}: expected at least one label.")
+    scores[:, 0] = 0.0
+    scores[np.arange(n + 1), np.arange(n + 1)] = 0.0
+    return scores
+
+
+def read_label_names(value: Sequence[str], size: int) -> tuple[str, ...]:
+    names = tuple(value)
+    if len(names) != size or len(set(names)) != size or not all(isinstance(name, str) for name in names):
+        raise InputError(f"label_names has {len(names)} names, {len(set(names))} different: expected {size} strings, one per label.")
+    return names
+
+
+def shown(names: Sequence[Label]) -> str:
+    return ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
+
+
+def holds(factor: Factor, heads: NDArray[np.int64]) -> bool:
+    return all(heads[m - 1] == h for h, m in factor.arcs)
+
+
+def as_heads(heads: Any, n_words: int) -> NDArray[np.int64]:
     """One head in 0 .. n_words for every word, or InvalidStructure."""
     if not isinstance(heads, tuple | list | np.ndarray):
         raise InvalidStructure(f"the structure is {heads!r}: expected a sequence of heads.")

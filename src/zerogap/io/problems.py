@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from zerogap import constituency, dependency, hypergraph, sequence
+from zerogap.dependency.parts import ORDERS, parts_as_given
 from zerogap.errors import FormatError, InputError
 from zerogap.grid import Scores
 from zerogap.proof.certificate import expect, field, number_from_json, number_to_json
@@ -87,16 +88,73 @@ def strings(value: Any, where: str) -> list[str]:
 
 
 def write_dependency(problem: dependency.Problem) -> dict[str, Any]:
-    return {"arcs": array_to_json(problem.arcs), "projective": problem.projective, "single_root": problem.single_root}
+    value: dict[str, Any] = {"arcs": array_to_json(problem.arcs), "projective": problem.projective, "single_root": problem.single_root}
+    for name, parts in problem.parts.items():
+        value[name] = parts_to_json(parts_as_given(name, parts, problem.arcs))
+    if problem.factors:
+        value["factors"] = [
+            {"arcs": [list(arc) for arc in factor.arcs], "score": number_to_json(factor.score)} for factor in problem.factors
+        ]
+    if problem.labels is not None:
+        value["labels"] = array_to_json(problem.labels)
+        value["label_names"] = None if problem.label_names is None else list(problem.label_names)
+    return value
+
+
+def parts_to_json(parts: dependency.Sparse | Scores) -> Any:
+    """An array, or {"parts": [[index, ..., score], ...]}."""
+    if not isinstance(parts, dependency.Sparse):
+        return array_to_json(parts)
+    rows = zip(np.asarray(parts.index).tolist(), np.asarray(parts.scores).tolist(), strict=True)
+    return {"parts": [[*index, number_to_json(score)] for index, score in rows]}
 
 
 def read_dependency(value: dict[str, Any], where: str, resolution: float | None) -> dependency.Problem:
+    given: dict[str, Any] = {
+        name: parts_from_json(value[name], order, f"{where}.{name}") for name, order in ORDERS.items() if name in value
+    }
+    if value.get("labels") is not None:
+        given["labels"] = array_from_json(value["labels"], f"{where}.labels")
+    if value.get("label_names") is not None:
+        given["label_names"] = strings(value["label_names"], f"{where}.label_names")
     return dependency.Problem(
         array_from_json(field(value, "arcs", where), f"{where}.arcs"),
+        **given,
+        factors=factors_from_json(value.get("factors", []), f"{where}.factors"),
         projective=expect(value.get("projective", False), bool, f"{where}.projective"),
         single_root=expect(value.get("single_root", True), bool, f"{where}.single_root"),
         resolution=resolution,
     )
+
+
+def parts_from_json(value: Any, order: int, where: str) -> Any:
+    if isinstance(value, list):
+        return array_from_json(value, where)
+    index, scores = [], []
+    for i, row in enumerate(expect(field(expect(value, dict, where), "parts", where), list, f"{where}.parts")):
+        spot = f"{where}.parts[{i}]"
+        if len(expect(row, list, spot)) != order + 1:
+            raise FormatError(f"{spot} has {len(row)} entries: expected {order} tokens and a score.")
+        index.append([token_from_json(token, spot) for token in row[:-1]])
+        scores.append(number_from_json(row[-1], spot))
+    return dependency.Sparse(np.array(index, dtype=np.int64).reshape(-1, order), scores)
+
+
+def factors_from_json(value: Any, where: str) -> list[dependency.Factor]:
+    factors = []
+    for i, row in enumerate(expect(value, list, where)):
+        spot = f"{where}[{i}]"
+        arcs = expect(field(expect(row, dict, spot), "arcs", spot), list, f"{spot}.arcs")
+        pairs = [tuple(token_from_json(token, f"{spot}.arcs") for token in expect(arc, list, f"{spot}.arcs")) for arc in arcs]
+        factors.append(dependency.Factor(tuple(pairs), number_from_json(field(row, "score", spot), f"{spot}.score")))  # type: ignore[arg-type]
+    return factors
+
+
+def token_from_json(value: Any, where: str) -> int:
+    token: int = expect(value, int, where)
+    if not abs(token) < 2**31:
+        raise FormatError(f"{where} has the token {token}: expected one of the sentence.")
+    return token
 
 
 def write_hypergraph(problem: hypergraph.Problem) -> dict[str, Any]:
@@ -251,7 +309,7 @@ KINDS: dict[type, tuple[str, Callable[[Any], dict[str, Any]]]] = {
     sequence.Problem: ("sequence", write_sequence),
 }
 READERS: dict[str, tuple[Callable[[dict[str, Any], str, float | None], Problem], set[str]]] = {
-    "dependency": (read_dependency, {"arcs", "projective", "single_root"}),
+    "dependency": (read_dependency, {"arcs", "projective", "single_root", "factors", "labels", "label_names", *ORDERS}),
     "hypergraph": (read_hypergraph, {"vertices", "root", "edges", "constraints"}),
     "sequence": (read_sequence, {"order", "labels", "emissions", "transitions", "start", "end", "constraints"}),
     "joint": (read_joint, {"symbols", "root", "rules", "tags", "lexical", "emissions", "transitions"}),

@@ -1,4 +1,4 @@
-"""Checks bounds of dependency problems: Edmonds' cuts arc by arc, or a projective dynamic program by width of span.
+"""Checks bounds of dependency problems: Edmonds' cuts arc by arc, or a projective dynamic program of its own.
 
 Trees over words 1 to n obey two facts. Exactly one arc enters every word, and at least one enters every set of words;
 with a single root, exactly one enters the set of all words. So if every arc scores at most the sum of the values of
@@ -16,22 +16,74 @@ from zerogap.dependency.problem import Problem
 from zerogap.errors import VerificationError
 from zerogap.grid import MANTISSA_BITS, Scores
 from zerogap.proof.certificate import Certificate, CutDuals, DynamicProgram
+from zerogap.proof.dependency_charts import arc_chart, sibling_chart
+from zerogap.proof.dependency_grandparents import grandparent_chart
+from zerogap.proof.dependency_lists import best_of
+
+OF_GRANDPARENTS = {"grandparents", "outermost", "grandsiblings"}
+OF_CHARTS = {"siblings", "stops", *OF_GRANDPARENTS}
 
 
 def dependency_bound(problem: Problem, certificate: Certificate) -> float:
     """The bound that a certificate proves; VerificationError if it proves none."""
     match certificate:
-        case CutDuals(sets, values):
-            return bound_of_cuts(problem, sets, values)
+        case CutDuals():
+            slack_of_cuts(problem, certificate)
+            return math.fsum(certificate.values)
         case DynamicProgram():
-            if not problem.projective:
-                raise VerificationError("a certificate of kind 'dynamic-program' proves nothing about non-projective trees.")
-            return best_projective_score(problem.arcs, single_root=problem.single_root)
+            return float(best_projective_scores(problem, 1)[0])
         case _:
             raise VerificationError(f"a certificate of kind {certificate.kind!r} proves nothing about dependency trees.")
 
 
-def bound_of_cuts(problem: Problem, sets: tuple[tuple[int, ...], ...], values: tuple[float, ...]) -> float:
+def labelled_arcs(problem: Problem, k: int) -> Scores:
+    """(n + 1, n + 1, any): the scores of every arc with each of its labels, the k best first."""
+    if problem.labels is None:
+        return problem.arcs[..., None]
+    return best_of(problem.arcs[..., None] + problem.labels, min(k, problem.labels.shape[2]))
+
+
+def best_projective_scores(problem: Problem, k: int) -> Scores:
+    """The scores of the k best structures, the highest first; -inf where there are no more."""
+    if not problem.projective:
+        raise VerificationError("a certificate of kind 'dynamic-program' proves nothing about non-projective trees.")
+    larger = set(problem.parts) | ({"factors"} if problem.factors else set())
+    if larger - OF_CHARTS:
+        raise VerificationError(f"a certificate of kind 'dynamic-program' proves nothing about {', '.join(sorted(larger - OF_CHARTS))}.")
+    arcs = labelled_arcs(problem, k)
+    if larger & OF_GRANDPARENTS:
+        return grandparent_chart(problem, arcs, k)
+    if larger:
+        return sibling_chart(arcs, *sibling_tables(problem), problem.single_root, k)
+    return arc_chart(arcs, problem.single_root, k)
+
+
+def sibling_tables(problem: Problem) -> tuple[Scores, Scores]:
+    """The scores of siblings and stops, 0 where arcs are forbidden anyway: those are not asked for."""
+    n = problem.n_words
+    siblings, stops = np.zeros((n + 1, n + 1, n + 1)), np.zeros((n + 1, n + 1))
+    allowed = problem.arcs > -np.inf
+    itself = np.eye(n + 1, dtype=np.bool_)
+    if problem.siblings is not None:
+        h, s, m = np.ogrid[: n + 1, : n + 1, : n + 1]
+        nearer = ((h < s) & (s < m)) | ((m < s) & (s < h))
+        index = np.nonzero(((allowed[:, :, None] & nearer) | itself[:, :, None]) & allowed[:, None, :])
+        siblings[index] = problem.siblings.at(*index)
+    if problem.stops is not None:
+        pairs = np.nonzero(allowed | itself)
+        stops[pairs] = problem.stops.at(*pairs)
+    return siblings, stops
+
+
+def slack_of_cuts(problem: Problem, certificate: CutDuals) -> Scores:
+    """How much less than the values of the sets that it enters every arc scores, with its best label; VerificationError if it is more.
+
+    A tree scores at most the sum of all values less the slack of its arcs.
+    """
+    larger = [*problem.parts, *(["factors"] if problem.factors else [])]
+    if larger:
+        raise VerificationError(f"a certificate of kind 'cut-duals' proves nothing about {', '.join(larger)}.")
+    sets, values = certificate.sets, certificate.values
     n = problem.n_words
     if len(sets) != len(values):
         raise VerificationError(f"there are {len(sets)} sets and {len(values)} values: expected as many.")
@@ -46,12 +98,13 @@ def bound_of_cuts(problem: Problem, sets: tuple[tuple[int, ...], ...], values: t
         inside[k, list(words)] = True
     # allowance[h, m] = sum of the values of the sets that the arc h -> m enters
     allowance = (~inside).T.astype(np.float64) @ (np.array(values, dtype=np.float64)[:, None] * inside)
-    over = np.argwhere(problem.arcs > allowance)
+    arcs = labelled_arcs(problem, 1)[..., 0]
+    over = np.argwhere(arcs > allowance)
     if over.size:
         h, m = (int(index) for index in over[0])
-        score, room = float(problem.arcs[h, m]), float(allowance[h, m])
+        score, room = float(arcs[h, m]), float(allowance[h, m])
         raise VerificationError(f"the arc {h} -> {m} scores {score!r}, more than the {room!r} of the sets that it enters.")
-    return math.fsum(values)
+    return np.asarray(allowance - arcs)
 
 
 def check_exact(values: tuple[float, ...], problem: Problem) -> None:
@@ -63,29 +116,3 @@ def check_exact(values: tuple[float, ...], problem: Problem) -> None:
             raise VerificationError(f"values[{k}] is {value!r}: expected a multiple of the problem's resolution {problem.resolution!r}.")
     if math.fsum(map(abs, values)) >= math.ldexp(problem.resolution, MANTISSA_BITS):
         raise VerificationError("the values are so large that their sums are not exact.")
-
-
-def best_projective_score(arcs: Scores, *, single_root: bool) -> float:
-    """The score of a best projective tree, -inf if there is none: all spans of one width at a time.
-
-    A span of width w from i is [i, i + w]; right[i, w] has its head at i, left[i, w] at i + w (Rush 2014, section 2.2.4).
-    """
-    n = len(arcs) - 1
-    if n == 0:
-        return 0.0
-    right, left, arc_right, arc_left = (np.full((n + 1, n + 1), -np.inf) for _ in range(4))
-    right[:, 0] = left[:, 0] = 0.0
-    for width in range(1, n + 1):
-        i = np.arange(n + 1 - width)[:, None]
-        split = np.arange(width)[None, :]
-        rest = width - 1 - split
-        joined = (right[i, split] + left[i + split + 1, rest]).max(axis=1)
-        start, end = i[:, 0], i[:, 0] + width
-        arc_right[start, width] = joined + arcs[start, end]
-        arc_left[start, width] = joined + arcs[end, start]
-        right[start, width] = (arc_right[i, split + 1] + right[i + split + 1, rest]).max(axis=1)
-        left[start, width] = (left[i, split] + arc_left[i + split, width - split]).max(axis=1)
-    if not single_root:
-        return float(right[0, n])
-    root = np.arange(1, n + 1)
-    return float((arcs[0, root] + left[1, root - 1] + right[root, n - root]).max())

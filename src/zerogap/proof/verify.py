@@ -18,6 +18,7 @@ from zerogap.hypergraph.problem import Problem as HypergraphProblem
 from zerogap.proof.certificate import Certificate
 from zerogap.proof.constituency import joint_bound
 from zerogap.proof.dependency import dependency_bound
+from zerogap.proof.dependency_alternatives import dependency_alternatives
 from zerogap.proof.hypergraph import hypergraph_bound
 from zerogap.proof.sequence import sequence_alternatives, sequence_bound
 from zerogap.proof.solution import Solution
@@ -31,7 +32,10 @@ CHECKERS: dict[type, Callable[[Any, Any, float], float]] = {
     SequenceProblem: sequence_bound,
 }
 # the scores above a claimed one of the k best structures
-ALTERNATIVES: dict[type, Callable[[Any, Any, float, int], Any]] = {SequenceProblem: sequence_alternatives}
+ALTERNATIVES: dict[type, Callable[[Any, Any, float, int], Any]] = {
+    DependencyProblem: dependency_alternatives,
+    SequenceProblem: sequence_alternatives,
+}
 
 
 @dataclass(frozen=True, slots=True)

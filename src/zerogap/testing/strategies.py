@@ -1,10 +1,15 @@
-"""Hypothesis strategies: scores with many ties and holes, and small random hypergraphs."""
+"""Hypothesis strategies: scores with many ties and holes, small random hypergraphs and dependency problems."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
+from zerogap.dependency.parts import ORDERS, Lazy, Sparse, meaning
+from zerogap.dependency.problem import Problem as DependencyProblem
 from zerogap.grid import Scores
 from zerogap.structures.hypergraph import Builder, Hypergraph
 
@@ -69,3 +74,59 @@ def scored_hypergraphs(draw: st.DrawFn, *, holes: bool = True, max_words: int = 
     """A hypergraph with scores of its hyperedges and vertices."""
     graph = draw(hypergraphs(max_words=max_words))
     return graph, draw(score_arrays((graph.n_edges,), holes=holes)), draw(score_arrays((graph.n_vertices,), holes=holes))
+
+
+def random_scores(shape: tuple[int, ...], seed: int, *, holes: bool = True) -> Scores:
+    """Small integers, one in ten of them a hole: for tables too large to be drawn number by number."""
+    rng = np.random.default_rng(seed)
+    table = rng.integers(-3, 4, shape).astype(np.float64)
+    return np.where(rng.random(shape) < 0.1, -np.inf, table) if holes else table
+
+
+@st.composite
+def part_scores(draw: st.DrawFn, name: str, n: int, *, holes: bool = True) -> Any:
+    """Scores of one kind of larger parts of n words: an array, or a list of some, or a function."""
+    seed = draw(st.integers(0, 2**32 - 1))
+    table = random_scores((n + 1,) * ORDERS[name], seed, holes=holes)
+    given = draw(st.sampled_from(("array", "list", "function")))
+    if given == "array":
+        return table
+    if given == "function":
+        return Lazy(lambda *index: table[index], 3.0)
+    index = np.argwhere(meaning(name, n))
+    some = np.random.default_rng(seed).permutation(len(index))[: draw(st.integers(0, len(index)))]
+    return Sparse(index[some], table[tuple(index[some].T)])
+
+
+@st.composite
+def dependency_problems(
+    draw: st.DrawFn,
+    *,
+    max_words: int = 4,
+    kinds: Sequence[str] = (),
+    projective: bool | None = None,
+    single_root: bool | None = None,
+    max_labels: int = 0,
+    max_factors: int = 0,
+    holes: bool = True,
+) -> DependencyProblem:
+    """Arcs, some of the larger parts that are named, and perhaps labels and factors."""
+    n = draw(st.integers(0, max_words))
+    parts = {name: draw(part_scores(name, n, holes=holes and draw(st.booleans()))) for name in kinds if draw(st.booleans())}
+    size = draw(st.integers(0, max_labels))
+    options: dict[str, Any] = {}
+    if size:
+        options["labels"] = draw(score_arrays((n + 1, n + 1, size), holes=holes))
+        options["label_names"] = draw(st.sampled_from((None, tuple("abcdefgh"[:size]))))
+    if n > 0 and max_factors:
+        heads = st.integers(0, n)
+        arcs = st.dictionaries(st.integers(1, n), heads, min_size=1, max_size=3)
+        pairs = arcs.map(lambda some: [(h if h != m else 0, m) for m, h in some.items()])
+        options["factors"] = draw(st.lists(st.tuples(pairs, small_integers(holes=holes)), max_size=max_factors))
+    return DependencyProblem(
+        draw(score_arrays((n + 1, n + 1), holes=holes and draw(st.booleans()))),
+        **parts,
+        **options,
+        projective=draw(st.booleans()) if projective is None else projective,
+        single_root=draw(st.booleans()) if single_root is None else single_root,
+    )
