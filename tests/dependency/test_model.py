@@ -16,13 +16,14 @@ from zerogap.dependency.model import Parser, likely_arcs
 from zerogap.dependency.scored import keys_of_tree, score_of_tree
 from zerogap.dependency.sentences import Sentence
 from zerogap.dependency.templates import ORDERS, fill_in, known_columns
-from zerogap.dependency.training import projective_heads, train
+from zerogap.dependency.training import train
+from zerogap.dependency.training_options import projective_heads
 from zerogap.errors import FormatError, InputError, UnknownMethod
 from zerogap.features.archive import read_archive, write_archive
 from zerogap.features.part_keys import PartFeatures
 from zerogap.features.part_model import PartModel, part_model
 from zerogap.features.part_templates import Count, parse_part_templates
-from zerogap.features.weight_table import WeightTable
+from zerogap.features.weight_learning import WeightTable
 
 TEMPLATES = """
 arc: head.form+mod.form
@@ -225,6 +226,36 @@ def test_training_learns_a_toy_treebank(order, algorithm):
         assert (parse.heads, parse.labels) == (sentence.heads, sentence.labels)
         assert parse.solution.gap == 0.0
         zerogap.verify(parse.problem, parse.solution)
+
+
+@pytest.mark.parametrize("algorithm", ["mira", "crf"])
+def test_trees_that_cross(algorithm):
+    """A marker between a verb and its modifier, which belongs to neither."""
+    data = [
+        Sentence({"form": ("x", "y", "z", "w"), "upos": ("A", "B", "C", "D")}, (3, 4, 0, 3), ("a", "b", "root", "d"), f"cross-{i}")
+        for i in range(10)
+    ]
+    parser = train(data, order="first", algorithm=algorithm, projective=False, epochs=4)
+    parse = parser.parse(data[0])
+    assert parse.heads == data[0].heads
+    assert parse.solution.certificate.kind == "cut-duals"
+    zerogap.verify(parse.problem, parse.solution)
+    assert train(data, order="first", algorithm=algorithm, epochs=4).parse(data[0]).heads != data[0].heads
+    with pytest.raises(InputError, match="order 'first'"):
+        train(data, projective=False)
+
+
+def test_rare_features_are_left_out():
+    data = toy_treebank(30)
+    everything, frequent = train(data, epochs=2), train(data, epochs=2, min_count=5)
+    assert 0 < frequent.model.n_weights < everything.model.n_weights
+    assert frequent.parse(data[0]).heads == data[0].heads
+
+
+@pytest.mark.parametrize(("option", "value"), [("epochs", -1), ("seed", True), ("min_count", 0.5), ("step", 0.0), ("threshold", 2.0)])
+def test_bad_options_are_named(option, value):
+    with pytest.raises(InputError, match=option):
+        train(toy_treebank(3), **{option: value})
 
 
 def test_development_data_choose_the_epoch_and_stop():

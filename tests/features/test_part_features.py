@@ -13,7 +13,8 @@ from zerogap.features.part_keys import PartFeatures, TokenHashes, attributes_of,
 from zerogap.features.part_model import from_arrays, part_model, to_arrays
 from zerogap.features.part_templates import Count, parse_part_template, parse_part_templates
 from zerogap.features.templates import TemplateError
-from zerogap.features.weight_table import WeightTable, table_of
+from zerogap.features.weight_learning import WeightTable
+from zerogap.features.weight_table import table_of
 
 
 def test_a_template_has_a_kind_roles_offsets_and_a_relation():

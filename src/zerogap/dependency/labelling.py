@@ -85,26 +85,3 @@ def best_labels(partial, kind_start, relation, templates, codes, totals, heads, 
         best[m - 1] = labels[first + chosen]
         total += scores[chosen]
     return total
-
-
-@kernel(
-    int64(
-        readonly(int64, 3), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 2), readonly(int64, 2),
-        readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), writable(int64, 1),
-    )
-)  # fmt: skip
-def label_keys(partial, kind_start, relation, templates, codes, totals, heads, words, labels, label_codes, keys):
-    """The keys of labels[i] on the arc to words[i]. out: keys (words * templates of labels)."""
-    n = heads.shape[0]
-    relations = np.zeros(codes.shape[0], dtype=np.int64)
-    roles = np.empty((N_ROLES, n + 1), dtype=np.int64)
-    find_roles(heads, roles)
-    size = 0
-    for i in range(words.shape[0]):
-        m = words[i]
-        arc_relations(heads[m - 1], m, totals, codes, relations)
-        for t in range(kind_start[LABEL], kind_start[LABEL + 1]):
-            base = label_base(partial, t, m, roles) + relations[relation[t]] + label_codes[labels[i]]
-            keys[size] = (base & CLEAR) | templates[t]
-            size += 1
-    return size

@@ -28,9 +28,10 @@ from zerogap.features.part_model import PartModel, from_arrays, to_arrays
 from zerogap.features.part_templates import parse_part_templates
 from zerogap.features.weight_table import Keys
 from zerogap.grid import Scores
+from zerogap.oracles.arborescence import arborescence_duals
 from zerogap.oracles.eisner import eisner_kernel
 from zerogap.oracles.tree_marginals import projective_marginals
-from zerogap.proof.certificate import DynamicProgram
+from zerogap.proof.certificate import Certificate, CutDuals, DynamicProgram
 from zerogap.proof.solution import Solution, Trace
 from zerogap.relax.many import decode_each
 
@@ -51,13 +52,14 @@ class Parse:
     solution: Solution[Heads]
     scores: Scores | Block = field(repr=False)
     single_root: bool = True
+    projective: bool = True
 
     @property
     def problem(self) -> Problem:
         """The decoding problem that was solved, for `zerogap.verify(parse.problem, parse.solution)`; made when it is asked for."""
         if isinstance(self.scores, Block):
             return problem_of(self.scores, single_root=self.single_root)
-        return Problem(self.scores, projective=True, single_root=self.single_root)
+        return Problem(self.scores, projective=self.projective, single_root=self.single_root)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,6 +72,7 @@ class Parser:
     threshold: float = 1e-3
     labeller: Labeller | None = None
     single_root: bool = True
+    projective: bool = True
     about: dict[str, Any] = field(default_factory=dict)  # name, licence and language of the data, scores: for people
     columns: tuple[str, ...] = field(init=False)  # those that a sentence needs
 
@@ -91,7 +94,12 @@ class Parser:
         hashes = tokens.of(sentence.columns, n)
         encoded = self.model.features.encode_hashes(hashes)
         scores: Scores | Block
-        if self.order == "first":
+        certificate: Certificate = DynamicProgram()
+        if not self.projective:
+            scores = arcs_under(self.model.features, self.model, encoded, every_arc(n))
+            heads, sets, values = arborescence_duals(scores, single_root=self.single_root)
+            bound, certificate = float(sum(values)), CutDuals(sets, values)
+        elif self.order == "first":
             scores = arcs_under(self.model.features, self.model, encoded, every_arc(n))
             heads = np.empty(n, dtype=np.int64)
             bound = float(eisner_kernel(scores, 1 if self.single_root else 0, heads))
@@ -101,8 +109,8 @@ class Parser:
         score = score_of_tree(self.model.features, self.model, encoded, heads)
         labels = self.labeller.label(sentence.columns, heads, hashes) if self.labeller else None
         structure = tuple(heads.tolist())
-        solution = Solution(structure, score, bound, DynamicProgram(), Trace((bound,), (score,), (time.perf_counter() - begin,)))
-        return Parse(sentence, structure, labels, solution, scores, self.single_root)
+        solution = Solution(structure, score, bound, certificate, Trace((bound,), (score,), (time.perf_counter() - begin,)))
+        return Parse(sentence, structure, labels, solution, scores, self.single_root, self.projective)
 
     def parse_many(self, sentences: Sequence[Sentence], *, threads: int | None = None) -> list[Parse]:
         """Parses sentences on several threads, in order."""
@@ -127,7 +135,7 @@ class Parser:
         encoded = self.model.features.encode_hashes(hashes)
         if self.order == "first":
             arcs = arcs_under(self.model.features, self.model, encoded, every_arc(len(sentence)))
-            return Problem(arcs, projective=True, single_root=self.single_root)
+            return Problem(arcs, projective=self.projective, single_root=self.single_root)
         return problem_of(self.block(encoded, self.allowed(hashes)), single_root=self.single_root)
 
     def check(self, sentence: Sentence) -> None:
@@ -148,7 +156,7 @@ class Parser:
         parts = {"model": self.model, "pruner": self.pruner, "labeller": self.labeller.model if self.labeller else None}
         header: dict[str, Any] = {
             "format": FORMAT, "version": VERSION, "order": self.order, "threshold": self.threshold, "single_root": self.single_root,
-            "about": self.about,
+            "projective": self.projective, "about": self.about,
             "templates": {name: [line_of(t.kind, t.text) for t in part.features.templates] for name, part in parts.items() if part},
         }  # fmt: skip
         if self.labeller:
@@ -242,10 +250,17 @@ def parser_of(header: dict[str, Any], arrays: dict[str, Any], where: str) -> Par
     """Believes nothing: kernels read these arrays without looking at their bounds."""
     try:
         order, threshold, single_root = header["order"], float(header["threshold"]), header["single_root"]
+        projective = header["projective"]
         parsed = {name: parse_part_templates(lines) for name, lines in header["templates"].items()}
         tokens = TokenHashes(attributes_of(template for templates in parsed.values() for template in templates))
         templates = {name: PartFeatures(found, tokens) for name, found in parsed.items()}
-        if order not in ORDERS or not 0.0 <= threshold <= 1.0 or not isinstance(single_root, bool) or "model" not in templates:
+        if (
+            order not in ORDERS
+            or not 0.0 <= threshold <= 1.0
+            or not isinstance(single_root, bool)
+            or not isinstance(projective, bool)
+            or "model" not in templates
+        ):
             raise FormatError(
                 f"{where}: the order is {order!r}, the threshold {threshold!r}: expected one of {', '.join(ORDERS)}, and 0 to 1."
             )
@@ -256,7 +271,9 @@ def parser_of(header: dict[str, Any], arrays: dict[str, Any], where: str) -> Par
         raise
     except (KeyError, TypeError, ValueError, AttributeError, InputError) as error:
         raise FormatError(f"{where}: the header is damaged: {error!r}.") from None
-    return Parser(order, parts["model"], parts.get("pruner"), threshold, labeller, single_root, about if isinstance(about, dict) else {})
+    return Parser(
+        order, parts["model"], parts.get("pruner"), threshold, labeller, single_root, projective, about if isinstance(about, dict) else {}
+    )
 
 
 def sets_of(value: dict[str, Any], where: str) -> LabelSets:

@@ -251,52 +251,6 @@ def tree_keys(partial, kind_start, relation, templates, codes, totals, heads, ke
     return size
 
 
-@kernel(
-    int64(
-        readonly(int64, 3), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 2), readonly(int64, 2),
-        readonly(float64, 2), float64, writable(int64, 1), writable(float64, 1),
-    )
-)  # fmt: skip
-def arc_keys(partial, kind_start, relation, templates, codes, totals, amounts, least, keys, signs):
-    """The keys of the features of every arc whose |amount| is at least `least`, with that amount; returns how many there are.
-
-    out: keys, signs, as far as they reach: if they are too short, call again with longer ones.
-    """
-    n = amounts.shape[0] - 1
-    relations = np.zeros(codes.shape[0], dtype=np.int64)
-    inside = np.empty(n + 1, dtype=np.int64)
-    size, room = 0, keys.shape[0]
-    across = kind_start[ACROSS]
-    for h in range(n + 1):
-        for side in range(2):
-            n_inside = 0
-            step = 1 if side == RIGHT else -1
-            m = h + step
-            while 1 <= m <= n:
-                new = m - step
-                if kind_start[ACROSS] < kind_start[ACROSS + 1] and new != h:
-                    known = False
-                    for i in range(n_inside):
-                        if partial[BETWEEN, inside[i], across] == partial[BETWEEN, new, across]:
-                            known = True
-                            break
-                    if not known:
-                        inside[n_inside] = new
-                        n_inside += 1
-                if abs(amounts[h, m]) >= least:
-                    arc_relations(h, m, totals, codes, relations)
-                    for t in range(kind_start[ARC], kind_start[ACROSS + 1]):
-                        base = partial[HEAD, h, t] + partial[MOD, m, t] + relations[relation[t]]
-                        for i in range(1 if t < across else n_inside):
-                            if size < room:
-                                key = base if t < across else base + partial[BETWEEN, inside[i], t]
-                                keys[size] = (key & CLEAR) | templates[t]
-                                signs[size] = amounts[h, m]
-                            size += 1
-                m += step
-    return size
-
-
 @kernel(float64(readonly(int64, 1), readonly(int64, 1), readonly(float64, 1)))
 def sum_weights(keys, cells, numbers):
     shift = shift_of(cells)

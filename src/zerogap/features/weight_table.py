@@ -20,7 +20,6 @@ from zerogap.grid import Scores
 from zerogap.oracles.compile import float64, inner, int64, kernel, readonly, writable
 
 EMPTY = 0  # no key: one of 0 would be as good as unseen
-FULLEST = 0.5  # share of places that are taken
 CLEAR = -256  # what is left of a key without its template
 
 Keys = NDArray[np.int64]
@@ -46,20 +45,6 @@ def cell_of(key, cells, shift):
     return cell
 
 
-@kernel(
-    int64(readonly(int64, 1), readonly(float64, 1), readonly(float64, 2), writable(int64, 1), writable(float64, 1), writable(float64, 2))
-)
-def move_all(old_cells, old_numbers, old_values, cells, numbers, values):  # out: cells and numbers (given as EMPTY), values (2, places)
-    shift = shift_of(cells)
-    for old in range(0, old_cells.shape[0], 2):
-        if old_cells[old] != EMPTY:
-            cell = cell_of(old_cells[old], cells, shift)
-            cells[cell] = old_cells[old]
-            numbers[cell + 1] = old_numbers[old + 1]
-            values[0, cell >> 1] = old_values[0, old >> 1]
-    return 0
-
-
 @kernel(int64(readonly(int64, 1), readonly(float64, 1), writable(int64, 1), writable(float64, 1)))
 def put_all(keys, weights, cells, numbers):  # out: cells, numbers (a power of two of them, given as EMPTY)
     """Fills a table; returns how many keys were there already."""
@@ -71,96 +56,6 @@ def put_all(keys, weights, cells, numbers):  # out: cells, numbers (a power of t
         cells[cell] = keys[i]
         numbers[cell + 1] = weights[i]
     return again
-
-
-@kernel(
-    int64(
-        readonly(int64, 1), readonly(float64, 1), float64, float64, float64, int64,
-        writable(int64, 1), writable(float64, 1), writable(float64, 2), writable(int64, 1), writable(float64, 1),
-    )
-)  # fmt: skip
-def update(changed, signs, loss, most, moment, grow, cells, numbers, values, touched, result):
-    """One step of MIRA towards the features of sign 1 and away from those of sign -1 (Crammer et al. 2006; Rush 2014, section 8.4.3).
-
-        step = min(most, (loss - margin) / |difference|^2)        with loss < 0: a step of the perceptron, which is `most`
-
-    Signs may be other amounts. `moment` is when it happens, for the average; without `grow`, keys that are not there stay out. Returns how
-    many keys are new; there must be room for them.
-    out: cells, numbers, values (drift, difference; difference is 0 before and after), touched (scratch, at least as long as changed),
-    result (step, margin).
-    """
-    shift = shift_of(cells)
-    n_new = 0
-    for i in range(changed.shape[0]):
-        cell = cell_of(changed[i], cells, shift)
-        if cells[cell] == EMPTY:
-            if not grow:
-                touched[i] = -1
-                continue
-            cells[cell] = changed[i]
-            n_new += 1
-        touched[i] = cell
-        values[1, cell >> 1] += signs[i]
-    margin, norm = 0.0, 0.0
-    for i in range(changed.shape[0]):  # sums over the features of the difference, through all that changed them
-        cell = touched[i]
-        if cell >= 0:
-            margin += numbers[cell + 1] * signs[i]
-            norm += values[1, cell >> 1] * signs[i]
-    step = most
-    if loss >= 0.0:
-        step = 0.0 if norm <= 0.0 or loss <= margin else min(most, (loss - margin) / norm)
-    for i in range(changed.shape[0]):
-        cell = touched[i]
-        if cell >= 0:
-            difference = values[1, cell >> 1]
-            if difference != 0.0:
-                numbers[cell + 1] += step * difference
-                values[0, cell >> 1] += moment * step * difference
-                values[1, cell >> 1] = 0.0
-    result[0], result[1] = step, margin
-    return n_new
-
-
-class WeightTable:
-    """Weights while they are learned: the table grows, and every weight has its drift, which gives its average."""
-
-    __slots__ = ("cells", "moment", "n_keys", "numbers", "result", "touched", "values")
-
-    def __init__(self, places: int = 1 << 16) -> None:
-        self.cells: Keys = np.zeros(2 * places, dtype=np.int64)
-        self.numbers: Scores = self.cells.view(np.float64)
-        self.values: Scores = np.zeros((2, places))
-        self.touched: Keys = np.zeros(1 << 12, dtype=np.int64)
-        self.result: Scores = np.zeros(2)
-        self.n_keys = 0
-        self.moment = 0.0
-
-    def make_room(self, n: int) -> None:
-        """For as many new keys."""
-        places = len(self.cells) // 2
-        while self.n_keys + n > FULLEST * places:
-            places *= 2
-        if places > len(self.cells) // 2:
-            cells, values = np.zeros(2 * places, dtype=np.int64), np.zeros((2, places))
-            move_all(self.cells, self.numbers, self.values, cells, cells.view(np.float64), values)
-            self.cells, self.numbers, self.values = cells, cells.view(np.float64), values
-        if n > len(self.touched):
-            self.touched = np.zeros(2 * n, dtype=np.int64)
-
-    def step(self, changed: Keys, signs: Scores, *, loss: float = -1.0, most: float = 1.0, grow: bool = True) -> float:
-        """A step of MIRA, or of size `most` if there is no loss; returns its size."""
-        self.make_room(len(changed))
-        self.n_keys += update(
-            changed, signs, loss, most, self.moment, 1 if grow else 0, self.cells, self.numbers, self.values, self.touched, self.result
-        )
-        return float(self.result[0])
-
-    def average(self) -> tuple[Keys, Scores]:
-        """All keys, and the means of their weights at every moment."""
-        taken = np.flatnonzero(self.cells[::2] != EMPTY)
-        weights = self.numbers[1::2][taken]
-        return self.cells[::2][taken], weights - self.values[0, taken] / self.moment if self.moment else weights
 
 
 def table_of(keys: Keys, weights: Scores) -> tuple[Keys, Scores]:

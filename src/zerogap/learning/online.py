@@ -16,7 +16,8 @@ import numpy as np
 
 from zerogap.errors import FormatError
 from zerogap.features.archive import read_archive, write_archive
-from zerogap.features.weight_table import Keys, WeightTable
+from zerogap.features.weight_learning import WeightTable
+from zerogap.features.weight_table import Keys
 from zerogap.grid import Scores
 
 FORMAT, VERSION = "zerogap-checkpoint", 1

@@ -1,0 +1,93 @@
+"""MIRA and the perceptron for trees: steps towards the gold tree and away from the best one, among candidates and gold arcs.
+
+MIRA asks for a margin of the Hamming loss: wrong arcs get 1 more before the best tree is looked for, and the step is the smallest that
+gives the margin, but not more than `step` (Crammer et al. 2006; Rush 2014, section 8.4.3).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from zerogap.dependency.candidates import candidates_of
+from zerogap.dependency.field import train_field
+from zerogap.dependency.scored import Allowed, Table, arcs_under, block_under, every_arc, keys_of_tree
+from zerogap.dependency.sentences import Sentence
+from zerogap.dependency.training_options import Integers, Options, as_model, fingerprint_of, gold_heads, start_with
+from zerogap.features.part_keys import Encoded, PartFeatures
+from zerogap.features.part_model import PartModel, part_model
+from zerogap.features.part_templates import PartTemplate
+from zerogap.features.weight_learning import WeightTable
+from zerogap.features.weight_table import Keys
+from zerogap.grid import Scores
+from zerogap.learning.online import run_epochs
+from zerogap.oracles.arborescence import maximum_arborescence
+from zerogap.oracles.eisner import eisner_kernel
+
+
+def train_trees(
+    sentences: Sequence[Sentence],
+    held_out: Sequence[Sentence],
+    templates: tuple[PartTemplate, ...],
+    order: str,
+    algorithm: str,
+    candidates: list[Allowed] | None,
+    held_out_candidates: list[Allowed] | None,
+    options: Options,
+    most_features: int | None,
+) -> PartModel:
+    features = PartFeatures(templates)
+    single_root, grand = options.single_root, order == "grandsibling"
+    gold = [gold_heads(sentence, options) for sentence in sentences]
+
+    def best_tree(table: Table, encoded: Encoded, allowed: Allowed, right: Integers | None) -> Integers:
+        arcs = arcs_under(features, table, encoded, allowed)
+        n = len(arcs) - 1
+        if right is not None:  # every wrong arc gets 1 more: a margin of the Hamming loss
+            arcs += 1.0
+            arcs[right, np.arange(1, n + 1)] -= 1.0
+        if not options.projective:
+            return maximum_arborescence(arcs, single_root=single_root)
+        if order == "first":
+            heads = np.empty(n, dtype=np.int64)
+            eisner_kernel(arcs, 1 if single_root else 0, heads)
+            return heads
+        return block_under(features, table, encoded, arcs, candidates_of(allowed, grand=grand)).best(single_root=single_root)[0]
+
+    def step(table: WeightTable, i: int, progress: float) -> float:
+        sentence, right = sentences[i], gold[i]
+        n = len(sentence)
+        encoded = features.encode(sentence.columns, n)
+        allowed = every_arc(n) if candidates is None else candidates[i]
+        allowed[right, np.arange(1, n + 1)] = True
+        found = best_tree(table, encoded, allowed, right if algorithm == "mira" else None)
+        wrong = float(np.count_nonzero(found != right))
+        if wrong:
+            towards, away = keys_of_tree(features, encoded, right), keys_of_tree(features, encoded, found)
+            signs = np.ones(len(towards) + len(away))
+            signs[len(towards) :] = -1.0
+            margin, most = (wrong, options.most) if algorithm == "mira" else (-1.0, 1.0)
+            table.step(np.concatenate([towards, away]), signs, loss=margin, most=most, grow=options.min_count == 0)
+        return wrong
+
+    def unlabelled_accuracy(keys: Keys, weights: Scores) -> float:
+        table = as_model(features, keys, weights)
+        right = total = 0
+        for i, sentence in enumerate(held_out):
+            allowed = every_arc(len(sentence)) if held_out_candidates is None else held_out_candidates[i]
+            found = best_tree(table, features.encode(sentence.columns, len(sentence)), allowed, None)
+            right += int(np.count_nonzero(found == np.array(sentence.heads)))
+            total += len(sentence)
+        return right / total
+
+    fingerprint = fingerprint_of(
+        sentences, features.templates, order, algorithm, options.most, options.seed, single_root, options.threshold
+    )
+    stage = options.stage("tree", options.epochs, fingerprint, unlabelled_accuracy if held_out else None)
+    if algorithm == "crf":
+        found = train_field(features, sentences, options, stage)
+    else:
+        keys = (keys_of_tree(features, features.encode(s.columns, len(s)), heads) for s, heads in zip(sentences, gold, strict=True))
+        found = run_epochs(step, len(sentences), start=start_with(keys, options.min_count), **stage)
+    return part_model(features, *found, most=most_features)
