@@ -256,7 +256,7 @@ def rewritten(path, **changes):
         ({"start": lambda a: a + np.inf}, "start has entries that are not finite"),
         ({"header": lambda a: a[:-5]}, "header is not JSON"),
         ({"format": lambda v: "other"}, "format is 'other'"),
-        ({"version": lambda v: 99}, "version is 99"),
+        ({"version": lambda v: 99}, "has version 99"),
         ({"labels": lambda v: v[:-1]}, "labels outside|has shape"),
         ({"labels": lambda v: [v[0]] * len(v)}, "same entry twice"),
         ({"templates": lambda v: ["form[", *v[1:]]}, "an offset, an integer"),

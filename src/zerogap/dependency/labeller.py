@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -16,6 +17,7 @@ from zerogap.features.weight_table import Keys
 
 Integers = NDArray[np.int64]
 ROOT_TAG = "<root>"
+LEAST_SHARE = 0.0005
 Seen = tuple[str, str, bool]  # tag of the head, tag of the modifier, whether the modifier stands to the right
 
 
@@ -50,13 +52,14 @@ class LabelSets:
 
 
 def label_sets(sentences: Iterable[Sentence], column: str) -> LabelSets:
-    """From sentences with trees and labels."""
-    found: dict[Seen, set[str]] = {}
+    """From sentences with trees and labels; a label that has less than LEAST_SHARE of the arcs between two tags is taken for a slip."""
+    counts: dict[Seen, Counter[str]] = {}
     for sentence in sentences:
         tags = sentence.columns[column]
         for m, (h, label) in enumerate(zip(sentence.heads or (), sentence.labels or (), strict=True), start=1):
-            found.setdefault((tags[h - 1] if h else ROOT_TAG, tags[m - 1], h < m), set()).add(label)
-    names = tuple(sorted(set().union(*found.values())))
+            counts.setdefault((tags[h - 1] if h else ROOT_TAG, tags[m - 1], h < m), Counter())[label] += 1
+    found = {key: {label for label, n in seen.items() if n >= LEAST_SHARE * seen.total()} for key, seen in counts.items()}
+    names = tuple(sorted(set().union(*counts.values())))
     number = {name: i for i, name in enumerate(names)}
     return LabelSets(names, column, {key: np.array(sorted(number[name] for name in labels)) for key, labels in found.items()})
 

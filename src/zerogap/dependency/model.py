@@ -30,13 +30,14 @@ from zerogap.features.weight_table import Keys
 from zerogap.grid import Scores
 from zerogap.oracles.arborescence import arborescence_duals
 from zerogap.oracles.eisner import eisner_kernel
-from zerogap.oracles.tree_marginals import projective_marginals
+from zerogap.oracles.tree_marginals import projective_marginals, projective_max_marginals
 from zerogap.proof.certificate import Certificate, CutDuals, DynamicProgram
 from zerogap.proof.solution import Solution, Trace
 from zerogap.relax.many import decode_each
 
 FORMAT, VERSION = "zerogap-dependency-model", 1
 ORDERS = ("first", "sibling", "grandsibling")
+MOST_SUMMED = 300  # words of a sentence whose posteriors are asked for
 MOST_WORDS = {"first": 5000, "sibling": 2500, "grandsibling": 2500}  # more would take more than 2 GB
 
 Heads = tuple[int, ...]
@@ -187,13 +188,23 @@ def line_of(kind: str, text: str) -> str:
 
 
 def likely_arcs(scores: Scores, threshold: float, *, single_root: bool) -> Allowed:
-    """Arcs whose posterior is at least `threshold` times the largest of their word, and those of a best tree."""
+    """Arcs whose posterior is at least `threshold` times the largest of their word, and those of a best tree.
+
+    Sums over the trees of a very long sentence do not fit floating-point numbers, and logarithms are slow: there, the best tree with
+    the arc counts in place of all of them (max-marginals; Rush 2014, section 8.4.1).
+    """
     n = len(scores) - 1
-    posterior = np.empty_like(scores)
-    projective_marginals(scores, 1 if single_root else 0, posterior)
+    one = 1 if single_root else 0
+    worth = np.empty_like(scores)
+    if n <= MOST_SUMMED:
+        projective_marginals(scores, one, worth)
+        least = threshold * worth.max(axis=0)
+    else:
+        projective_max_marginals(scores, one, worth)
+        least = worth.max(axis=0) + np.log(threshold)
     heads = np.empty(n, dtype=np.int64)
-    eisner_kernel(scores, 1 if single_root else 0, heads)
-    allowed: Allowed = posterior >= threshold * posterior.max(axis=0)
+    eisner_kernel(scores, one, heads)
+    allowed: Allowed = worth >= least
     np.fill_diagonal(allowed, False)
     allowed[:, 0] = False
     allowed[heads, np.arange(1, n + 1)] = True
@@ -256,7 +267,7 @@ def parser_of(header: dict[str, Any], arrays: dict[str, Any], where: str) -> Par
         templates = {name: PartFeatures(found, tokens) for name, found in parsed.items()}
         if (
             order not in ORDERS
-            or not 0.0 <= threshold <= 1.0
+            or not 0.0 < threshold <= 1.0
             or not isinstance(single_root, bool)
             or not isinstance(projective, bool)
             or "model" not in templates

@@ -5,8 +5,6 @@ A model is one file: NumPy arrays and JSON in a .npz archive, read without pickl
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -15,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from zerogap.errors import FormatError, InputError
+from zerogap.features.archive import read_archive, write_archive
 from zerogap.features.attributes import FIRST_VALUE, Attributes, attributes_of
 from zerogap.features.features import Features
 from zerogap.features.templates import parse_templates
 from zerogap.grid import Scores
 from zerogap.proof.certificate import expect, number_from_json
 from zerogap.proof.certificate import field as entry
-from zerogap.proof.files import check_format
 from zerogap.sequence.constraint_json import constraint_from_json, constraint_to_json
 from zerogap.sequence.constraints import Constraint, compiled, knows_positions, soft
 from zerogap.sequence.examples import Example
@@ -29,7 +27,7 @@ from zerogap.sequence.problem import Problem
 
 FORMAT, VERSION = "zerogap-sequence-model", 1
 ARRAYS = {
-    "header": (np.uint8, 1), "keys": (np.int64, 1), "row_start": (np.int64, 1), "label_of_weight": (np.int32, 1),
+    "keys": (np.int64, 1), "row_start": (np.int64, 1), "label_of_weight": (np.int32, 1),
     "weights": (np.float64, 1), "transitions": (np.float64, 2), "start": (np.float64, 1), "end": (np.float64, 1),
 }  # fmt: skip
 
@@ -77,25 +75,16 @@ class SequenceModel:
             "vocabularies": [list(vocabulary) for vocabulary in self.features.attributes.vocabularies],
         }  # fmt: skip
         arrays: dict[str, Any] = {
-            "header": np.frombuffer(json.dumps(header).encode(), dtype=np.uint8), "keys": self.features.keys,
-            "row_start": self.features.row_start, "label_of_weight": self.features.labels, "weights": self.weights,
-            "transitions": self.transitions, "start": self.start, "end": self.end,
+            "keys": self.features.keys, "row_start": self.features.row_start, "label_of_weight": self.features.labels,
+            "weights": self.weights, "transitions": self.transitions, "start": self.start, "end": self.end,
         }  # fmt: skip
-        target = Path(path)
-        temporary = target.with_name(f".{target.name}.{os.getpid()}.part")
-        try:
-            with open(temporary, "wb") as file:
-                np.savez(file, allow_pickle=False, **arrays)
-            os.replace(temporary, target)
-        except OSError as error:
-            raise FormatError(f"{path} cannot be written: {error.strerror}.") from None
-        finally:
-            temporary.unlink(missing_ok=True)
+        write_archive(path, header, arrays, compressed=False)
 
     @classmethod
     def load(cls, path: str | Path) -> SequenceModel:
         """The model in a file; FormatError says what is wrong with it."""
-        return model_from_arrays(read_arrays(path), str(path))
+        header, arrays = read_archive(path, FORMAT, VERSION)
+        return model_from_arrays(header, arrays, str(path))
 
 
 def group_of(constraint: Constraint, *, of_example: bool = False) -> str:
@@ -117,35 +106,15 @@ def priced(constraints: Sequence[Constraint], penalties: Mapping[str, float], *,
     return tuple(found)
 
 
-def read_arrays(path: str | Path) -> dict[str, Any]:
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            if not isinstance(archive, np.lib.npyio.NpzFile):
-                raise FormatError(f"{path} is one array: expected an archive (.npz) with {', '.join(ARRAYS)}.")
-            missing = [name for name in ARRAYS if name not in archive.files]
-            if missing:
-                raise FormatError(f"{path} has no {missing[0]!r}: expected a model, with {', '.join(ARRAYS)}.")
-            return {name: archive[name] for name in ARRAYS}
-    except FormatError:
-        raise
-    except FileNotFoundError:
-        raise FormatError(f"{path} cannot be read: no such file.") from None
-    except Exception as error:  # damaged archives fail in many ways: zipfile, zlib and NumPy each have their own
-        raise FormatError(f"{path} is not a model file: {error}.") from None
-
-
-def model_from_arrays(arrays: dict[str, Any], where: str) -> SequenceModel:
+def model_from_arrays(header: dict[str, Any], arrays: dict[str, Any], where: str) -> SequenceModel:
     """Believes nothing: kernels read these arrays without looking at their bounds."""
     for name, (dtype, ndim) in ARRAYS.items():
+        if name not in arrays:
+            raise FormatError(f"{where} has no {name!r}: expected a model, with {', '.join(ARRAYS)}.")
         if arrays[name].dtype != dtype or arrays[name].ndim != ndim:
             raise FormatError(
                 f"{where}: {name} is {arrays[name].dtype} with {arrays[name].ndim} axes: expected {np.dtype(dtype)} with {ndim}."
             )
-    try:
-        header = json.loads(arrays["header"].tobytes().decode())
-    except (ValueError, RecursionError) as error:
-        raise FormatError(f"{where}: header is not JSON: {error}.") from None
-    check_format(header, FORMAT, VERSION, f"{where}: header")
     labels = names_from_json(entry(header, "labels", where), f"{where}: labels")
     size = len(labels)
     try:
