@@ -14,6 +14,7 @@ from itertools import zip_longest
 
 from zerogap.dependency.sentences import Sentence
 from zerogap.errors import InputError, UnknownMethod
+from zerogap.structures.counts import Counts
 
 PUNCTUATION = ("auto", "upos", "form")
 CONTENT_RELATIONS = frozenset(
@@ -55,27 +56,6 @@ class Tally:
 
     def __add__(self, other: Tally) -> Tally:
         return Tally(*(getattr(self, item.name) + getattr(other, item.name) for item in fields(Tally)))
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """What there is in the gold standard, what was found, and how much of it is right."""
-
-    gold: int = 0
-    found: int = 0
-    correct: int = 0
-
-    @property
-    def precision(self) -> float:
-        return self.correct / self.found if self.found else 0.0
-
-    @property
-    def recall(self) -> float:
-        return self.correct / self.gold if self.gold else 0.0
-
-    @property
-    def f1(self) -> float:
-        return 2 * self.correct / (self.gold + self.found) if self.correct else 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from zerogap.dependency.labelling import N_ROLES, find_roles, label_base
-from zerogap.dependency.scoring import ACROSS, ARC, BETWEEN, HEAD, LABEL, MOD, RIGHT, arc_relations
+from zerogap.dependency.scoring import ACROSS, ARC, BETWEEN, HEAD, LABEL, MOD, RIGHT, add_inside, arc_relations
 from zerogap.features.weight_table import CLEAR
 from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
 
@@ -40,14 +40,7 @@ def arc_keys(partial, kind_start, relation, templates, codes, totals, amounts, l
             while 1 <= m <= n:
                 new = m - step
                 if kind_start[ACROSS] < kind_start[ACROSS + 1] and new != h:
-                    known = False
-                    for i in range(n_inside):
-                        if partial[BETWEEN, inside[i], across] == partial[BETWEEN, new, across]:
-                            known = True
-                            break
-                    if not known:
-                        inside[n_inside] = new
-                        n_inside += 1
+                    n_inside = add_inside(partial, across, new, inside, n_inside)
                 if abs(amounts[h, m]) >= least:
                     arc_relations(h, m, totals, codes, relations)
                     for t in range(kind_start[ARC], kind_start[ACROSS + 1]):

@@ -59,6 +59,16 @@ def turn(g, h, m):
     return 2 + 2 * (1 if h > g else 0) + (1 if m > h else 0)
 
 
+@inner
+def add_inside(partial, across, token, inside, n_inside):  # out: inside
+    """Adds a token that lies between head and modifier, unless one like it is there (by the first template that reads it)."""
+    for i in range(n_inside):
+        if partial[BETWEEN, inside[i], across] == partial[BETWEEN, token, across]:
+            return n_inside
+    inside[n_inside] = token
+    return n_inside + 1
+
+
 @kernel(
     int64(
         readonly(int64, 3), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 2), readonly(int64, 2),
@@ -83,14 +93,7 @@ def score_arcs(partial, kind_start, relation, templates, codes, totals, allowed,
             while 1 <= m <= n:
                 new = m - step
                 if begin_across < stop_across and new != h:
-                    known = False
-                    for i in range(n_inside):
-                        if partial[BETWEEN, inside[i], begin_across] == partial[BETWEEN, new, begin_across]:
-                            known = True
-                            break
-                    if not known:
-                        inside[n_inside] = new
-                        n_inside += 1
+                    n_inside = add_inside(partial, begin_across, new, inside, n_inside)
                 if allowed[h, m]:
                     arc_relations(h, m, totals, codes, relations)
                     score = 0.0
@@ -213,14 +216,7 @@ def tree_keys(partial, kind_start, relation, templates, codes, totals, heads, ke
                     n_inside = 0
                     b = h + step
                     while b != m:
-                        known = False
-                        for i in range(n_inside):
-                            if partial[BETWEEN, inside[i], across] == partial[BETWEEN, b, across]:
-                                known = True
-                                break
-                        if not known:
-                            inside[n_inside] = b
-                            n_inside += 1
+                        n_inside = add_inside(partial, across, b, inside, n_inside)
                         b += step
                     for t in range(kind_start[ACROSS], kind_start[ACROSS + 1]):
                         base = partial[HEAD, h, t] + partial[MOD, m, t] + relations[relation[t]]

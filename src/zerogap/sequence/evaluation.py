@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from zerogap.errors import InputError
 from zerogap.sequence.labels import BEGINS, ENDS
+from zerogap.structures.counts import Counts
 
 OUTSIDE = "O"
 Segment = tuple[int, int, str]
@@ -46,27 +47,6 @@ def segments(labels: Sequence[str]) -> list[Segment]:
 def split_label(label: str) -> tuple[str, str]:
     """B, I, E or S and the field; no prefix and the whole label where there is none."""
     return (label[0], label[2:]) if label[1:2] == "-" and label[0] in "BIES" else ("", label)
-
-
-@dataclass(frozen=True, slots=True)
-class Counts:
-    """Segments in the gold labelling, segments that were found, and those among them that are right."""
-
-    gold: int = 0
-    found: int = 0
-    correct: int = 0
-
-    @property
-    def precision(self) -> float:
-        return self.correct / self.found if self.found else 0.0
-
-    @property
-    def recall(self) -> float:
-        return self.correct / self.gold if self.gold else 0.0
-
-    @property
-    def f1(self) -> float:
-        return 2 * self.correct / (self.gold + self.found) if self.correct else 0.0
 
 
 @dataclass(frozen=True, slots=True)
