@@ -129,3 +129,10 @@ def test_functions_take_any_text(value):
 def test_positions_are_small(n, data):
     t = data.draw(st.integers(0, n - 1))
     assert all(0 <= position(t, n) < 10 for position in POSITIONS.values())
+
+
+def test_features_in_a_column():
+    template = parse_template("feats:Case[0]+suffix1(feats:Number)[1]")
+    (case, _), (number, offset) = template.terms
+    assert (case.column, case.of("Case=Nom|Number=Sing"), case.of("Number=Sing"), case.of("_")) == ("feats", "Nom", "_", "_")
+    assert (number.column, number.of("Case=Nom|Number=Sing"), offset) == ("feats", "g", 1)

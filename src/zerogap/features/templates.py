@@ -7,10 +7,11 @@
     suffix3(lemma)[0]           a function of another column
     suffix3(plain)[0]           functions nest: the end of the word without its punctuation
     place[0]+kind[0]            where in the sequence the token stands, and what it looks like
+    feats:Case[0]               one of the features of a column such as Case=Nom|Number=Sing
 
     template  = "bias" | term { "+" term }
     term      = attribute "[" offset "]"
-    attribute = column | function | function "(" attribute ")" | position
+    attribute = column | column ":" feature | function | function "(" attribute ")" | position
 
 A function without an argument reads the column `form`. Names of functions are reserved; a column of the same name is read as
 `column(lower)[0]`. Empty lines and what follows `#` are ignored.
@@ -27,6 +28,7 @@ from functools import partial
 
 from zerogap.errors import InputError
 
+FEATURE = ":"  # between a column and a feature in it
 PLACES = 10  # `place` is the tenth of the sequence in which a token stands
 MOST_OFFSET = 100
 PUNCTUATION = string.punctuation + "“”„‘’«»–—…·•¿¡"
@@ -105,6 +107,15 @@ def opening(value: str) -> str:
     return value[:1] if value[:1] and not value[:1].isalnum() else ""
 
 
+def feature_in(value: str, name: str) -> str:
+    """The value of a feature in Case=Nom|Number=Sing, '_' if it is not there."""
+    for feature in value.split("|"):
+        key, found, inside = feature.partition("=")
+        if found and key == name:
+            return inside
+    return "_"
+
+
 def prefix(length: int, value: str) -> str:
     return value[:length]
 
@@ -141,7 +152,7 @@ class Attribute:
 
     def of(self, value: str) -> str:
         for name in self.functions:
-            value = FUNCTIONS[name](value)
+            value = feature_in(value, name[1:]) if name.startswith(FEATURE) else FUNCTIONS[name](value)
         return value
 
 
@@ -186,6 +197,9 @@ def parse_attribute(text: str, at: int) -> tuple[Attribute, int]:
     if not text.startswith("(", skip_space(text, at)):
         if name in POSITIONS:
             return Attribute("", (name,)), at
+        column, feature, inside = name.partition(FEATURE)
+        if feature and column and inside:
+            return Attribute(column, (FEATURE + inside,)), at
         return (Attribute("form", (name,)) if name in FUNCTIONS else Attribute(name, ())), at
     if name not in FUNCTIONS:
         raise TemplateError(f"{unknown('function', name, FUNCTIONS)}", text, spot)
