@@ -245,6 +245,16 @@ def test_trees_that_cross(algorithm):
         train(data, projective=False)
 
 
+def test_compact_parsers():
+    data = toy_treebank(30)
+    parser = train(data, epochs=2)
+    small = parser.compact(trees=200, labels=100, pruner=50, bits=8)
+    assert (small.model.n_weights, small.pruner.n_weights) == (200, 50)
+    assert small.labeller.model.n_weights <= 100
+    parse = small.parse(data[0])
+    zerogap.verify(parse.problem, parse.solution)
+
+
 def test_rare_features_are_left_out():
     data = toy_treebank(30)
     everything, frequent = train(data, epochs=2), train(data, epochs=2, min_count=5)

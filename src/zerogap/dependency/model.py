@@ -24,7 +24,7 @@ from zerogap.dependency.sentences import Sentence
 from zerogap.errors import FormatError, InputError
 from zerogap.features.archive import read_archive, write_archive
 from zerogap.features.part_keys import PAD, Encoded, PartFeatures, TokenHashes, attributes_of
-from zerogap.features.part_model import PartModel, from_arrays, to_arrays
+from zerogap.features.part_model import PartModel, from_arrays, part_model, to_arrays
 from zerogap.features.part_templates import parse_part_templates
 from zerogap.features.weight_table import Keys
 from zerogap.grid import Scores
@@ -179,7 +179,18 @@ class Parser:
         header, arrays = read_archive(path, FORMAT, VERSION)
         return parser_of(header, arrays, str(path))
 
+    def compact(self, *, trees: int, labels: int, pruner: int, bits: int = 10) -> Parser:
+        """The parser with fewer weights, the largest of each model, rounded to `bits` bits."""
+
+        def cut(model: PartModel, most: int) -> PartModel:
+            return part_model(model.features, model.keys, model.steps * model.unit, most=most, bits=bits)
+
+        labeller = None if self.labeller is None else Labeller(self.labeller.sets, cut(self.labeller.model, labels))
+        smaller = None if self.pruner is None else cut(self.pruner, pruner)
+        return replace(self, model=cut(self.model, trees), pruner=smaller, labeller=labeller)
+
     def described(self, **about: Any) -> Parser:
+        """The parser with more to tell about it."""
         return replace(self, about={**self.about, **about})
 
 
