@@ -9,7 +9,7 @@
 the structure is valid; it scores 13.0; no structure scores more than 13.0 (certificate: cut-duals); so it is optimal
 
 Tasks: `zerogap.dependency`, `zerogap.constituency`, `zerogap.sequence`, `zerogap.hypergraph`. Each has problems, `decode` and
-`decode_many`.
+`decode_many`. `zerogap.load("en")` gives a parser of text.
 """
 
 from typing import TYPE_CHECKING
@@ -18,8 +18,9 @@ from zerogap import errors
 from zerogap._lazy import lazy
 
 if TYPE_CHECKING:
-    from zerogap import automata, constituency, dependency, hypergraph, sequence
+    from zerogap import automata, constituency, dependency, hypergraph, pipeline, sequence
     from zerogap.io.problems import load_problem, save_problem
+    from zerogap.pipeline.loading import load
     from zerogap.proof.files import load_solution, save_solution
     from zerogap.proof.solution import Solution, Trace
     from zerogap.proof.verify import Verified, verify
@@ -27,17 +28,18 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Solution", "Trace", "Verified", "automata", "constituency", "dependency", "errors", "hypergraph", "load_problem",
-    "load_solution", "save_problem", "save_solution", "sequence", "verify",
+    "Solution", "Trace", "Verified", "automata", "constituency", "dependency", "errors", "hypergraph", "load",
+    "load_problem", "load_solution", "pipeline", "save_problem", "save_solution", "sequence", "verify",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(
     __name__,
-    {task: f".{task}" for task in ("automata", "constituency", "dependency", "hypergraph", "sequence")}
+    {task: f".{task}" for task in ("automata", "constituency", "dependency", "hypergraph", "pipeline", "sequence")}
     | {
         "Solution": ".proof.solution",
         "Trace": ".proof.solution",
         "Verified": ".proof.verify",
+        "load": ".pipeline.loading",
         "load_problem": ".io.problems",
         "load_solution": ".proof.files",
         "save_problem": ".io.problems",

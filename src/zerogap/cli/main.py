@@ -14,12 +14,16 @@ from zerogap.cli.constraints import constraints_command
 from zerogap.cli.decode import decode_command
 from zerogap.cli.doctor import doctor_command
 from zerogap.cli.evaluate import evaluate_app
+from zerogap.cli.evaluate_dependency import evaluate_dependency_command
 from zerogap.cli.label import label_command
+from zerogap.cli.parse import parse_command
 from zerogap.cli.train import train_app
+from zerogap.cli.train_dependency import train_dependency_command, train_tagger_command
 from zerogap.cli.verify import verify_command
 from zerogap.errors import ZerogapError
 
 COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
+    "parse": parse_command,
     "decode": decode_command,
     "verify": verify_command,
     "train": train_app,
@@ -28,6 +32,9 @@ COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "constraints": constraints_command,
     "doctor": doctor_command,
 }
+train_app.command("dependency")(train_dependency_command)
+train_app.command("tagger")(train_tagger_command)
+evaluate_app.command("dependency")(evaluate_dependency_command)
 
 
 class InOrder(TyperGroup):

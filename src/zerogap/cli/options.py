@@ -42,6 +42,25 @@ OnInfeasible = Annotated[
         metavar="WHAT",
     ),
 ]
+Pipeline = Annotated[
+    str,
+    typer.Option("--model", help="A pipeline by its name, or a folder with parser.npz and tagger.npz, or a parser.", metavar="NAME|PATH"),
+]
+TaggerOption = Annotated[
+    str | None,
+    typer.Option("--tagger", help="Another tagger: a file, or the name or folder of a pipeline that has one.", metavar="NAME|PATH"),
+]
+Tags = Annotated[
+    str,
+    typer.Option(
+        "--tags",
+        help="keep: tags that a file has stay, the tagger fills in those that are missing. predict: all are the tagger's.",
+        metavar="WHAT",
+    ),
+]
+OnError = Annotated[
+    str, typer.Option("--on-error", help="What to do with a sentence that is malformed: stop, or skip (leave it out).", metavar="WHAT")
+]
 Threads = Annotated[int | None, typer.Option(help="As many as there are processors unless given.", min=1, metavar="N")]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -57,6 +58,7 @@ def train_sequence_command(
 
     Then use it: [bold]zerogap label cite.npz new.jsonl[/bold]
     """
+    from zerogap.features.templates import parse_templates
     from zerogap.io.constraints import load_constraints
     from zerogap.io.examples import read_examples
     from zerogap.sequence.training import train
@@ -75,7 +77,7 @@ def train_sequence_command(
         rules = load_constraints(constraints, labels=labels)
         for note in broken_by_examples(given, rules, tuple(labels)):
             print(f"{constraints}: {note}", file=sys.stderr)
-    chosen = None if templates is None else read_templates(templates)
+    chosen = None if templates is None else read_templates(templates, parse_templates)
     with progress("training") as steps, placed(examples):
         model = train(
             given,
@@ -110,8 +112,8 @@ def check_target(output: Path) -> None:
         raise FormatError(f"{output} cannot be written: {reason}.")
 
 
-def read_templates(path: Path) -> list[str]:
-    from zerogap.features.templates import parse_templates
+def read_templates(path: Path, parse: Callable[[list[str]], object], example: str = "form[0] or pos[-1]+pos[0]") -> list[str]:
+    """The templates in a file, one per line; `parse` refuses those that are none."""
     from zerogap.io.lines import read_lines
 
     found = []
@@ -119,10 +121,10 @@ def read_templates(path: Path) -> list[str]:
         line = text.strip()
         with placed(f"{path}, line {number}"):
             if line and not line.startswith("#"):
-                parse_templates([line])
+                parse([line])
                 found.append(line)
     if not found:
-        raise FormatError(f"{path} holds no templates: expected one per line, such as form[0] or pos[-1]+pos[0].")
+        raise FormatError(f"{path} holds no templates: expected one per line, such as {example}.")
     return found
 
 

@@ -28,7 +28,6 @@ from zerogap.features.part_model import PartModel, from_arrays, part_model, to_a
 from zerogap.features.part_templates import parse_part_templates
 from zerogap.features.weight_table import Keys
 from zerogap.grid import Scores
-from zerogap.oracles.arborescence import arborescence_duals
 from zerogap.oracles.eisner import eisner_kernel
 from zerogap.oracles.tree_marginals import projective_marginals, projective_max_marginals
 from zerogap.proof.certificate import Certificate, CutDuals, DynamicProgram
@@ -97,6 +96,8 @@ class Parser:
         scores: Scores | Block
         certificate: Certificate = DynamicProgram()
         if not self.projective:
+            from zerogap.oracles.arborescence import arborescence_duals  # most parsers do without
+
             scores = arcs_under(self.model.features, self.model, encoded, every_arc(n))
             heads, sets, values = arborescence_duals(scores, single_root=self.single_root)
             bound, certificate = float(sum(values)), CutDuals(sets, values)

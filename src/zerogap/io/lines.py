@@ -5,25 +5,49 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import re
 import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, TextIO, cast
 
 from zerogap.errors import FormatError
 
 STANDARD = "-"
+BAD_BYTE = re.compile("[\udc80-\udcff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Lenient(os.PathLike[str]):
+    """A path whose bytes that are not UTF-8 are read as lone surrogates (PEP 383) and do not end the reading; `bad_byte` finds them."""
+
+    path: str | os.PathLike[str]
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
+
+
+def bad_byte(text: str) -> int | None:
+    """The first byte of a line of a lenient path that is not UTF-8.
+
+    >>> bad_byte(b"caf\\xe9".decode(errors="surrogateescape")), bad_byte("café")
+    (233, None)
+    """
+    match = None if text.isascii() else BAD_BYTE.search(text)
+    return ord(match[0]) - 0xDC00 if match else None
 
 
 def read_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
     """Line numbers from 1 and lines with their ends, as they are in the file; only a newline ends a line."""
     name, number = shown(path), 0
+    errors = "surrogateescape" if isinstance(path, Lenient) else "strict"
     try:
         with reading(path) as stream:
             for number, line in enumerate(stream, start=1):
-                yield number, line.decode("utf-8")
+                yield number, line.decode("utf-8", errors)
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
         raise FormatError(f"{name}, line {number} is not UTF-8 text (byte {byte:#04x}): expected UTF-8; iconv converts files.") from None
@@ -93,6 +117,24 @@ def refusing(path: str | os.PathLike[str]) -> Iterator[None]:
         raise
     except OSError as error:
         raise FormatError(f"{shown(path)} cannot be written: {error.strerror or error}.") from None
+
+
+def peek(path: str | os.PathLike[str], size: int) -> bytes:
+    """What a file begins with, at most `size` bytes, which are still there to be read; nothing of pipes other than standard input."""
+    if os.fspath(path) != STANDARD:
+        try:
+            if not Path(path).is_file():
+                return b""
+            with reading(path) as file:
+                return file.read(size)
+        except (OSError, EOFError, zlib.error):
+            return b""  # reading will say why
+    stream = sys.stdin.buffer
+    if isinstance(stream, io.BufferedReader):
+        return stream.peek(size)[:size]
+    found = stream.read(size)
+    stream.seek(-len(found), os.SEEK_CUR)
+    return found
 
 
 def shown(path: str | os.PathLike[str]) -> str:
