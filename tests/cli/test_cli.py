@@ -50,6 +50,18 @@ def test_decode_then_verify(tmp_path):
     assert refused.stdout == ""
 
 
+def test_the_k_best(tmp_path):
+    problem = zerogap.dependency.Problem([[0, 9, 10, 9], [0, 0, 20, 3], [0, 30, 0, 30], [0, 11, 0, 0]])
+    zerogap.save_problem(problem, tmp_path / "p.json")
+    done = run("decode", tmp_path / "p.json", "--k", 3, "-o", tmp_path / "s.json")
+    assert done.returncode == 0
+    solution = zerogap.load_solution(tmp_path / "s.json")
+    assert [score for _, score in solution.alternatives] == sorted((score for _, score in solution.alternatives), reverse=True)
+    assert len(solution.alternatives) == 2
+    assert "its 2 alternatives" in run("verify", tmp_path / "p.json", tmp_path / "s.json").stdout
+    assert run("decode", UNITED, "--k", 3).returncode == 2
+
+
 def test_a_gap_left_open_is_exit_code_3(tmp_path):
     zerogap.save_problem(choices(limited=True), tmp_path / "p.json")
     done = run("decode", tmp_path / "p.json", "--method", "lagrangian")

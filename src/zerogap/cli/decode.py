@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 import time
 from collections.abc import Callable
@@ -20,6 +21,7 @@ def decode_command(
     problem: Annotated[Path, typer.Argument(help="A problem as JSON; see examples/ and docs/.")],
     method: Annotated[str, typer.Option(help="How to decode; 'auto' proves every problem within the limits.")] = "auto",
     time_limit: Annotated[float | None, typer.Option(help="Seconds; the best answer so far and its bound are returned.")] = None,
+    k: Annotated[int, typer.Option("--k", "-k", help="How many of the best structures; for trees and sequences.", min=1)] = 1,
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write the solution here instead of to standard output.")] = None,
     plot: Annotated[Path | None, typer.Option(help="Draw how the gap closed into this SVG file.")] = None,
 ) -> None:
@@ -35,7 +37,13 @@ def decode_command(
     decoder = decoder_of(given)
     begin = time.perf_counter()
     with progress("decoding"):
-        options = {} if time_limit is None else {"time_limit": time_limit}
+        options: dict[str, Any] = {} if time_limit is None else {"time_limit": time_limit}
+        if k > 1:
+            if "k" not in inspect.signature(decoder).parameters:
+                raise typer.BadParameter(
+                    f"--k {k} was given for a problem of {decoder.__module__.split('.')[1]}: expected trees or sequences."
+                )
+            options["k"] = k
         solution: Solution[Any] = decoder(given, method=method, **options)
     seconds = time.perf_counter() - begin
     verify(given, solution)

@@ -1,0 +1,95 @@
+"""Text in, proven trees out: sentences are cut into words, tagged, parsed and labelled.
+
+Tags that are there are kept; the tagger fills in what is missing of those that the parser reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from zerogap.dependency.model import Parser
+from zerogap.dependency.sentences import Sentence
+from zerogap.errors import InputError
+from zerogap.io.conllu_cells import NOTHING
+from zerogap.pipeline.document import TAGS, Document, ParsedSentence
+from zerogap.pipeline.in_order import mapped
+from zerogap.pipeline.sources import Unparsed, from_text
+
+if TYPE_CHECKING:
+    from zerogap.sequence.tagger import Tagger
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Pipeline:
+    """A parser, and a tagger for what has no tags. `zerogap.load("en")` gives one for English."""
+
+    parser: Parser
+    tagger: Tagger | None = None
+
+    def __repr__(self) -> str:
+        return f"<Pipeline: {self.parser.order} parser{f', tagger of {len(self.tagger.tags)} tags' if self.tagger else ''}>"
+
+    def __call__(self, text: str, *, lines: bool = False, threads: int | None = None) -> Document:
+        """The sentences of a text, parsed. With `lines`, every line end is the end of a sentence."""
+        if not isinstance(text, str):
+            raise InputError(f"text is a {type(text).__name__}: expected a string; parse_sentences takes lists of words.")
+        return Document(tuple(mapped(self.parse_one, from_text(text, lines=lines), threads)))
+
+    def parse_sentences(
+        self, sentences: Iterable[Sentence | Sequence[str]], *, threads: int | None = None, keep_tags: bool = True
+    ) -> Document:
+        """Sentences whose words are known, parsed: each a `Sentence`, or the list of its words.
+
+        Tags that a sentence has are kept; without `keep_tags`, they are those of the tagger.
+        """
+        if isinstance(sentences, str | Sentence):
+            raise InputError("sentences is a single one: expected a list of sentences, or of lists of words.")
+        unparsed = (Unparsed(given_sentence(sentence, i)) for i, sentence in enumerate(sentences))
+        return Document(tuple(mapped(lambda one: self.parse_one(one, keep_tags=keep_tags), unparsed, threads)))
+
+    def parse_one(self, unparsed: Unparsed, *, keep_tags: bool = True) -> ParsedSentence:
+        self.check_columns(unparsed.sentence.columns, keep_tags=keep_tags)
+        sentence = self.with_tags(unparsed.sentence, keep_tags=keep_tags)
+        parse = self.parser.parse(sentence)
+        parsed = Sentence(sentence.columns, parse.heads, parse.labels, sentence.name)
+        return ParsedSentence(parsed, parse.solution, self.parser, unparsed.text, unparsed.tokens, unparsed.offset, unparsed.record)
+
+    def with_tags(self, sentence: Sentence, *, keep_tags: bool) -> Sentence:
+        """The sentence with the tags of the tagger: all, or only those that are not there and that the parser reads."""
+        columns = dict(sentence.columns)
+        lacking = [
+            name for name in TAGS if not keep_tags or name not in columns or (name in self.parser.columns and NOTHING in columns[name])
+        ]
+        if not lacking:
+            return sentence
+        if self.tagger is None:
+            return sentence
+        tags = self.tagger.tag(columns["form"])
+        for name, found in zip(TAGS, (tags.upos, tags.xpos), strict=True):
+            if name in lacking:
+                given = columns.get(name) if keep_tags else None
+                columns[name] = found if given is None else tuple(a if b == NOTHING else b for a, b in zip(found, given, strict=True))
+        return Sentence(columns, sentence.heads, sentence.labels, sentence.name)
+
+    def check_columns(self, columns: Iterable[str], *, keep_tags: bool = True) -> None:
+        """Raises InputError if the parser reads what is neither among these columns nor found by the tagger, or a tagger is needed."""
+        if self.tagger is None and not keep_tags:
+            raise InputError("tags are to be predicted, and there is no tagger: expected one (tagger=, --tagger).")
+        known = {*columns, *(TAGS if self.tagger else ())}
+        missing = [name for name in self.parser.columns if name not in known]
+        if missing:
+            hint = "a tagger (tagger=, --tagger) finds upos and xpos; " if set(missing) & set(TAGS) else ""
+            raise InputError(
+                f"the parser reads {', '.join(missing)}, which the sentences do not have: {hint}CoNLL-U files and Sentence may have them."
+            )
+
+
+def given_sentence(given: Sentence | Sequence[str], i: int) -> Sentence:
+    if isinstance(given, Sentence):
+        return given
+    if isinstance(given, str) or not all(isinstance(word, str) for word in given):
+        what = f"the string {given[:20]!r}" if isinstance(given, str) else "something else than strings"
+        raise InputError(f"sentences[{i}] is {what}: expected a list of words, or a Sentence; pipeline(text) takes text.")
+    return Sentence({"form": tuple(given)}, name=str(i + 1))

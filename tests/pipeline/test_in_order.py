@@ -1,0 +1,80 @@
+"""Threads change nothing: not the order, not what comes before an error; and they do not run far ahead."""
+
+import threading
+import time
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from zerogap.errors import InputError
+from zerogap.pipeline.in_order import AHEAD, CHUNK, mapped
+
+
+@given(st.integers(0, 60), st.integers(1, 4))
+def test_as_map_does(n, threads):
+    assert list(mapped(lambda x: x * x, range(n), threads)) == [x * x for x in range(n)]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+@pytest.mark.parametrize("last", [0, 3, CHUNK, CHUNK + 1, 5 * CHUNK + 2])
+def test_what_comes_before_an_error_of_the_stream_is_there(threads, last):
+    def numbers():
+        yield from range(last)
+        raise InputError("here")
+
+    found = []
+    with pytest.raises(InputError, match="here"):
+        found.extend(iter_into(found, mapped(str, numbers(), threads)))
+    assert found == [str(x) for x in range(last)]
+
+
+def iter_into(found, results):
+    for result in results:
+        found.append(result)
+    return []
+
+
+def test_an_error_of_the_function_is_raised():
+    with pytest.raises(ZeroDivisionError):
+        list(mapped(lambda x: 1 // (x - 30), range(100), 2))
+
+
+def test_little_is_in_memory():
+    taken = 0
+
+    def numbers():
+        nonlocal taken
+        while True:
+            taken += 1
+            yield taken
+
+    for i, _ in enumerate(mapped(lambda x: x, numbers(), 2)):
+        assert taken <= i + (2 * AHEAD + 1) * CHUNK
+        if i == 500:
+            break
+
+
+def test_threads_work_at_once():
+    both = threading.Barrier(2, timeout=20)
+
+    def wait(x):
+        if x in (0, CHUNK):  # the first of two chunks
+            both.wait()
+        return x
+
+    assert list(mapped(wait, range(3 * CHUNK), 2)) == list(range(3 * CHUNK))
+
+
+def test_leaving_early_ends_the_threads():
+    before = threading.active_count()
+    results = mapped(lambda x: time.sleep(0.001), range(1000), 2)
+    next(results)
+    results.close()
+    assert threading.active_count() == before
+
+
+@pytest.mark.parametrize("threads", [0, -1, True, 1.5, "2"])
+def test_threads_that_are_none(threads):
+    with pytest.raises(InputError, match="threads is .*: expected a positive integer"):
+        mapped(str, [], threads)
