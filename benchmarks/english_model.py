@@ -3,8 +3,8 @@
     python benchmarks/english_model.py FOLDER [--epochs 12]
 
 Reads ../shared/data/ud/en_ewt (or ZEROGAP_DATA). The parser is trained on tags of taggers that did not see the sentence (jackknifing),
-and its epoch is chosen on the development part with the tagger's tags. Small weights are dropped and the others rounded (SIZES). FOLDER gets tagger.npz and parser.npz; src/zerogap/models/en is
-where they belong. The test part is not read.
+and its epoch is chosen on the development part with the tagger's tags. Small weights are dropped and the others rounded (SIZES). FOLDER
+gets tagger.npz and parser.npz; src/zerogap/models/en is where they belong. The test part is not read.
 """
 
 from __future__ import annotations

@@ -60,7 +60,9 @@ def trained(folder: Path, name: str, epochs: int) -> Parser:
     def report(progress: Progress) -> None:
         if progress.stage == "tree":
             seconds.append(progress.epoch.seconds)
-            print(f"  {name}, epoch {progress.epoch.number}: UAS {100 * (progress.epoch.development or 0):.2f} on held-out data", flush=True)
+            print(
+                f"  {name}, epoch {progress.epoch.number}: UAS {100 * (progress.epoch.development or 0):.2f} on held-out data", flush=True
+            )
 
     begin = time.perf_counter()
     parser = train(data, order=order, development=held_out, epochs=epochs, most_features=MOST, report=report)

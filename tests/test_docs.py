@@ -48,7 +48,7 @@ def tutorial_problem():
 
 def test_the_readme_opens_with_two_single_line_commands():
     lines = [line.strip() for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("    ")]
-    assert lines[0].endswith("zerogap decode examples/united.json")
+    assert lines[0].endswith('zerogap parse "She saw the man with the telescope."')
     assert lines[1].endswith("python -m pytest")
 
 

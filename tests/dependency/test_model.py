@@ -348,6 +348,8 @@ def test_bad_training_data_are_named():
         train([Sentence(tree.columns, name="bare")])
     with pytest.raises(InputError, match="no words"):
         train([])
+    with pytest.raises(InputError, match="templates read lemma"):
+        train([tree], templates="arc: head.lemma")
     with pytest.raises(InputError, match="expected a Sentence"):
         train(["the dog"])  # type: ignore[list-item]
     with pytest.raises(UnknownMethod, match="grandsibling"):

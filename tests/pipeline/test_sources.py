@@ -105,8 +105,8 @@ def test_sentences_that_are_not_utf_8(tmp_path):
     notes = []
     assert len(list(read_treebank(path, on_error="skip", report=notes.append))) == 2
     assert [re.sub(r".*line ", "line ", note) for note in notes[:2]] == [
-        "line 5 is not UTF-8 text (byte 0xff).",
-        "line 8 is not UTF-8 text (byte 0xe9).",
+        "line 5: the text is not UTF-8 (byte 0xff).",
+        "line 8: the text is not UTF-8 (byte 0xe9).",
     ]
     assert "line 11: the id is '7'" in notes[2]
 

@@ -40,9 +40,8 @@ def decode_command(
         options: dict[str, Any] = {} if time_limit is None else {"time_limit": time_limit}
         if k > 1:
             if "k" not in inspect.signature(decoder).parameters:
-                raise typer.BadParameter(
-                    f"--k {k} was given for a problem of {decoder.__module__.split('.')[1]}: expected trees or sequences."
-                )
+                task = decoder.__module__.split(".")[1]
+                raise typer.BadParameter(f"--k {k} was given for a problem of {task}: expected trees or sequences.")
             options["k"] = k
         solution: Solution[Any] = decoder(given, method=method, **options)
     seconds = time.perf_counter() - begin

@@ -184,7 +184,7 @@ class Parser:
         """The parser with fewer weights, the largest of each model, rounded to `bits` bits."""
 
         def cut(model: PartModel, most: int) -> PartModel:
-            return part_model(model.features, model.keys, model.steps * model.unit, most=most, bits=bits)
+            return part_model(model.features, model.keys, model.steps.astype(np.float64) * model.unit, most=most, bits=bits)
 
         labeller = None if self.labeller is None else Labeller(self.labeller.sets, cut(self.labeller.model, labels))
         smaller = None if self.pruner is None else cut(self.pruner, pruner)

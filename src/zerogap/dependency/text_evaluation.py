@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from zerogap.dependency.evaluation import CONTENT_RELATIONS, Counts, universal
+from zerogap.dependency.evaluation import CONTENT_RELATIONS, universal
 from zerogap.dependency.sentences import Sentence
 from zerogap.errors import InputError
+from zerogap.structures.counts import Counts
 
 CONTEXT = 20  # characters that an error shows
 

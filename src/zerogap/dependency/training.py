@@ -20,7 +20,7 @@ from zerogap.dependency.training_options import Options, Progress
 from zerogap.dependency.tree_training import train_trees
 from zerogap.errors import InputError, InvalidStructure, UnknownMethod
 from zerogap.features.part_keys import PartFeatures, TokenHashes, attributes_of
-from zerogap.features.part_templates import parse_part_templates
+from zerogap.features.part_templates import PartTemplate, parse_part_templates
 
 __all__ = ["Progress", "train"]
 
@@ -73,6 +73,7 @@ def train(
     columns = known_columns(train_set)
     lines = fill_in(TEMPLATES[order], columns) if templates is None else templates
     parsed = parse_part_templates(lines)
+    check_columns(parsed, train_set)
     folder = None if checkpoints is None else Path(checkpoints)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -83,6 +84,15 @@ def train(
     model = train_trees(train_set, held_out, parsed, order, algorithm, candidates, held_out_candidates, options, most_features)
     labeller = train_labels(train_set, held_out, columns, options, most_features) if labels and train_set[0].labels is not None else None
     return sharing_tokens(Parser(order, model, pruner, threshold, labeller, single_root, projective))
+
+
+def check_columns(templates: Sequence[PartTemplate], sentences: Sequence[Sentence]) -> None:
+    """Raises InputError unless every sentence has the columns that the templates read."""
+    wanted = dict.fromkeys(attribute.column for attribute in attributes_of(templates))
+    for i, sentence in enumerate(sentences):
+        if not wanted.keys() <= sentence.columns.keys():
+            where = sentence.name or f"sentences[{i}]"
+            raise InputError(f"{where} has the columns {', '.join(sentence.columns)}: the templates read {', '.join(wanted)}.")
 
 
 def sharing_tokens(parser: Parser) -> Parser:

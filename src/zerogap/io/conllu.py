@@ -22,7 +22,7 @@ from typing import NamedTuple
 from zerogap.dependency.sentences import Sentence
 from zerogap.errors import FormatError, UnknownMethod
 from zerogap.io.conllu_cells import BYTE_ORDER_MARK, COLUMNS, COMMENT, NOTHING, SPACE_NONE, checked_cells, commented, line_end, lines_of
-from zerogap.io.lines import read_lines, shown
+from zerogap.io.lines import Lenient, bad_byte, read_lines, shown
 
 FORMATS = ("auto", "conllu", "conllx")
 POLICIES = ("stop", "skip")
@@ -167,8 +167,10 @@ def records_of(
     path: str | os.PathLike[str], format: str, trees: bool, skip: bool, report: Callable[[str], object] | None
 ) -> Iterator[ConlluRecord]:
     where = shown(path)
-    for block in blocks_of(path):
+    for block in blocks_of(Lenient(path) if skip else path):
         try:
+            if skip:
+                check_bytes(block)
             cells = cells_of(block)
             if format == "auto":
                 format = guessed_format(cells)
@@ -218,6 +220,16 @@ class Malformed(Exception):
     def __init__(self, row: int, message: str) -> None:
         self.row = row
         super().__init__(message)
+
+
+def check_bytes(block: Block) -> None:
+    """Raises Malformed if a line of a lenient path is not UTF-8."""
+    if bad_byte("".join([*block.before, *block.rows, *block.after])) is None:
+        return
+    for i, text in enumerate(["".join(block.before), *block.rows, "".join(block.after)]):
+        byte = bad_byte(text)
+        if byte is not None:
+            raise Malformed(max(min(i - 1, len(block.rows) - 1), 0), f"the text is not UTF-8 (byte {byte:#04x}).")
 
 
 Cells = list[list[str]]

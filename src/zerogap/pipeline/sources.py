@@ -77,23 +77,8 @@ def read_treebank(
     path: str | os.PathLike[str], *, format: str = "auto", on_error: str = "stop", report: Report | None = None
 ) -> Iterator[Unparsed]:
     """The sentences of a CoNLL-U or CoNLL-X file. With `on_error="skip"`, those that are malformed or not UTF-8 are left out."""
-    given = Lenient(path) if on_error == "skip" else path
-    for record in read_conllu(given, format=format, on_error=on_error, report=report):
-        bad = None if on_error == "stop" else bad_row(record)
-        if bad is None:
-            yield Unparsed(record.sentence, shown(path), record.line, record=record)
-        elif report is not None:
-            report(f"{shown(path)}, line {bad[0]} is not UTF-8 text (byte {bad[1]:#04x}).")
-
-
-def bad_row(record: ConlluRecord) -> tuple[int, int] | None:
-    """The line, as far as it is known, and the byte that is not UTF-8."""
-    texts = (
-        ("".join(record.before), record.line),
-        *((row, record.line + i) for i, row in enumerate(record.rows)),
-        (record.after, record.line),
-    )
-    return next(((line, byte) for text, line in texts if (byte := bad_byte(text)) is not None), None)
+    for record in read_conllu(path, format=format, on_error=on_error, report=report):
+        yield Unparsed(record.sentence, shown(path), record.line, record=record)
 
 
 def read_any(
