@@ -6,11 +6,11 @@ Reads ../shared/data/ud/en_ewt (or ZEROGAP_DATA). Models that are not in FOLDER 
 gold tags, lemmas and features; the epoch is chosen on the development part; the test part is only measured. What is trained:
 
     first, sibling, grandsibling     on train (12,544 sentences), each cut to the MOST features of largest weight
-    small                            grandsibling on the development part alone (2,001 sentences); its epoch is chosen on 2,000 sentences of train
+    small                            grandsibling on the development part alone (2,001 sentences); its epoch is chosen on 2,000 of train
 
 `bundled` is the model that comes with zerogap: forms and the tags of its own tagger, or gold tags. Words count all, punctuation too; labels
-count with subtypes. UDPipe 1 is trained on the same data (see benchmarks/udpipe.py) and is left out where it is not there. Speeds are tokens per
-second of one thread after a warm-up, the best of PASSES passes: from columns of strings to heads, labels and proof.
+count with subtypes. UDPipe 1 is trained on the same data (see benchmarks/udpipe.py) and is left out where it is not there. Speeds are
+tokens per second of one thread after a warm-up, the best of PASSES passes: from columns of strings to heads, labels and proof.
 """
 
 from __future__ import annotations

@@ -19,7 +19,8 @@ def verify_command(
 
     [bold]zerogap verify problem.json solution.json[/bold]
 
-    [bold]zerogap verify proofs.jsonl[/bold] checks every line of what [bold]zerogap label --certificates[/bold] or [bold]zerogap parse --certificates[/bold] wrote.
+    [bold]zerogap verify proofs.jsonl[/bold] checks every line of what [bold]zerogap label --certificates[/bold] or
+    [bold]zerogap parse --certificates[/bold] wrote.
     """
     from zerogap.io.problems import load_problem
     from zerogap.proof.files import load_solution
