@@ -176,7 +176,7 @@ def test_what_is_malformed_stops_or_is_left_out(run, toy, tmp_path):
     skipped = run("parse", path, "--model", toy, "-o", tmp_path / "out.conllu", "--on-error", "skip")
     assert skipped.code == 0
     assert (tmp_path / "out.conllu").read_text().count("# zerogap_status = optimal") == 3
-    assert f"{path}, line 10 is not UTF-8 text (byte 0xf6). Left out." in skipped.errors
+    assert f"{path}, line 10: the text is not UTF-8 (byte 0xf6). Left out." in skipped.errors
     assert "has 2,599 words: a model of order 'grandsibling' takes at most 2,500. Left out." in skipped.errors
     assert "3 sentences, 6 words: all proven optimal" in skipped.errors
     path.write_text(rows.replace("2\t", "5\t") * 30)

@@ -12,12 +12,20 @@ from hypothesis import strategies as st
 
 from zerogap.errors import FormatError, InputError
 from zerogap.oracles.trigram_tags import best_sequence, pair_starts, sum_sequences
-from zerogap.sequence.tagger import BATCH, Tagger, Tags, kinds_of, plan_of, table_of, text_of
+from zerogap.sequence.tagger import BATCH, WIDE, Tagger, Tags, kinds_of, plan_of, table_of, text_of
 from zerogap.sequence.tagger_features import (
     ATTRIBUTES,
     CASE,
+    CLOSED,
+    EDGE,
+    FORM,
+    KEY_SHIFT,
     KIND,
+    LOOK,
+    LOWER,
     N_ATTRIBUTES,
+    NODE,
+    OPEN,
     PREFIX,
     SHAPE,
     SUFFIX,
@@ -88,7 +96,7 @@ def score_of(first, pair, kinds, pairs, trigram, path):
 
 @given(lattices(holes=True))
 def test_best_sequence_is_the_best_of_all(lattice):
-    first, pair, kinds, pairs, trigram = lattice
+    first, _, _, pairs, _ = lattice
     path = np.zeros(len(first) - 1, dtype=np.int64)
     found = best_sequence(*lattice, np.empty(len(pairs)), np.empty(len(pairs), dtype=np.int32), path)
     assert found == max(score_of(*lattice, y) for y in all_sequences(first))
@@ -99,7 +107,7 @@ def test_best_sequence_is_the_best_of_all(lattice):
 
 @given(lattices(holes=False))
 def test_probabilities_are_those_of_all_sequences(lattice):
-    first, pair, kinds, pairs, trigram = lattice
+    first, pair, _, pairs, _ = lattice
     inside, outside = np.zeros(len(pairs)), np.zeros(len(pairs))
     total = sum_sequences(*lattice, inside, outside)
     scores = {y: score_of(*lattice, y) for y in all_sequences(first)}
@@ -176,14 +184,13 @@ def test_templates_that_do_not_parse():
             plan_of([wrong])
 
 
-def test_tables_hold_what_they_were_given():
+def test_wide_rows_have_a_weight_for_every_label():
     keys, lengths = np.array([3, 1 << 39, (1 << 39) + 512]), np.array([2, 30, 1])
     labels, weights = np.array([0, 4, *range(30), 7]), np.arange(1, 34)
     slots, entries = table_of(keys, lengths, labels, weights, 40)
-    wide = entries[slots[slots[:, 1] >= 0][:, 1]].tolist().count(-2)
-    assert wide == 1
-    assert sorted(np.flatnonzero(slots[:, 1] >= 0).tolist()) == sorted(np.flatnonzero(slots[:, 1] != -1).tolist())
-    assert (slots[:, 1] >= 0).sum() == 3
+    starts = slots[slots[:, 1] != -1, 1]
+    assert sorted(entries[starts].tolist()) == [WIDE, 1, 2]
+    assert len(entries) == 3 + 2 + 40 + 1
 
 
 def test_very_many_tags_are_told_apart_by_their_universal_tags_in_trigrams():
@@ -194,9 +201,60 @@ def test_very_many_tags_are_told_apart_by_their_universal_tags_in_trigrams():
     tagger = train_tagger(words, epochs=2)
     assert tagger.trigram.shape == (3, 3, 3)
     assert accuracy(tagger, words)[0] > 0.9
+    for forms in (["w3", "w77"], ["w4", "unseen"], ["unseen"]):
+        check_against_all_taggings(tagger, forms)
 
 
 # tagging
+
+
+def check_against_all_taggings(tagger, forms):
+    """The definition of `tagger.py`, from the arrays of the model: candidates, and the score of every sequence of them."""
+    found = tagger.tag(forms)
+    ends = np.cumsum(tagger.lengths)
+    rows = {
+        int(key): dict(zip(tagger.labels[end - n : end].tolist(), tagger.weights[end - n : end].tolist(), strict=True))
+        for key, n, end in zip(tagger.keys, tagger.lengths, ends, strict=True)
+    }
+    words, n = attributes_of(forms), len(forms)
+
+    def row(key, *values):
+        return rows.get(int(hashed(key, *values)[0]) >> KEY_SHIFT, {})
+
+    def candidates(word):
+        looks = [row(LOOK, word[KIND], size, word[SUFFIX + size - 1] if size else 0) for size in (3, 2, 1, 0)]
+        return row(CLOSED, word[FORM]) or {**row(OPEN, word[LOWER]), **next(filter(None, looks), row(LOOK, 0, 0, 0))}
+
+    def weights(begin, plan, t, *more):
+        for k, terms in enumerate(plan.reshape(len(plan), -1, 2).tolist()):
+            values = [
+                (words[t + offset][attribute] if 0 <= t + offset < n else -t - offset if t + offset < 0 else 11 + t + offset - n)
+                for attribute, offset in terms
+                if attribute >= 0
+            ]
+            if all(values):
+                yield row(begin, k + 1, *values, *more)
+
+    def score(labels):
+        kinds, edge = kinds_of(tagger.tags), len(tagger.trigram) - 1
+        padded = [edge, edge, *(int(kinds[label]) for label in labels), edge]
+        total = sum(int(tagger.trigram[three]) for three in zip(padded, padded[1:], padded[2:], strict=False))
+        for t, label in enumerate(labels):
+            before = labels[t - 1] + 1 if t else 0
+            of_word, of_pair = weights(NODE, plan_of(tagger.templates), t), weights(EDGE, plan_of(tagger.edge_templates), t, before)
+            # what has no choice is not scored, which is the same for all sequences
+            total += sum(found.get(label, 0) for found in of_word) if len(allowed[t]) > 1 else 0
+            total += sum(found.get(label, 0) for found in of_pair) if len(allowed[t]) * (len(allowed[t - 1]) if t else 1) > 1 else 0
+        return total
+
+    allowed = [candidates(word) for word in words]
+    labels = tuple(tagger.tags.index(tag) for tag in zip(*found, strict=True))
+    assert score(labels) == max(score(sequence) for sequence in itertools.product(*map(sorted, allowed)))
+
+
+@pytest.mark.parametrize("forms", [["walk"], ["Dogs", "walk"], ["The", "walk", "walks"], ["Zorks", "must", "find"]])
+def test_tags_are_the_best_of_all(tagger, forms):
+    check_against_all_taggings(tagger, forms)
 
 
 def test_ambiguous_words_get_the_tag_of_their_place(tagger):
@@ -216,8 +274,8 @@ def test_unseen_text_of_the_same_kind(tagger):
 @pytest.mark.parametrize(
     "forms",
     [
-        [], [""], ["", ""], ["x"], ["\n"], ["a\nb", "c"], ["\ud800"], ["\x00", "\U0001f600", "\u3042\u3044", "ẞ", "İstanbul"], ["walk" * 5000],
-        ["-"] * 3, ["the", "gardens", "of", "Zürich"], ["The", "walk"] * 1000, [f"unknown{i}" for i in range(2000)],
+        [], [""], ["", ""], ["x"], ["\n"], ["a\nb", "c"], ["\ud800"], ["\x00", "\U0001f600", "\u3042\u3044", "ẞ", "İstanbul"],
+        ["walk" * 5000], ["-"] * 3, ["the", "gardens", "of", "Zürich"], ["The", "walk"] * 1000, [f"unknown{i}" for i in range(2000)],
     ],
 )  # fmt: skip
 def test_every_word_gets_a_tag(tagger, forms):

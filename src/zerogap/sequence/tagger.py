@@ -130,7 +130,7 @@ def tag_words(codes, first, alphabet, slots, entries, node_plan, edge_plan, kind
                 kinds[start[t] + j] = kind_of[label]
                 place[label] = j + 1
                 node[j] = 0.0
-            # all rows are looked up before one is read: lookups do not wait for each other, and most of the time is spent waiting for memory
+            # all rows are looked up before one is read: lookups do not wait for each other, and most time is spent waiting for memory
             if width > 1:
                 for k in range(n_nodes):
                     key = key_of(NODE, node_plan, k, attributes, begin, end, begin + t)

@@ -195,9 +195,10 @@ def dictionary(attributes: NDArray[np.int64], gold: Integers, n_labels: int) -> 
         kind = chosen[:, KIND] if length >= 0 else np.zeros(len(chosen), dtype=np.int64)
         suffix = chosen[:, SUFFIX + length - 1] if length > 0 else np.zeros(len(chosen), dtype=np.int64)
         looks, look_labels, count, total = counted(hashed(LOOK, kind, max(length, 0), suffix), gold[rare] if rare.any() else gold, n_labels)
-        common = (total >= LOOK_FROM) & (count >= 2) & (count >= LOOK_SHARE * total) & (ranks(looks, count) < MOST_LOOKS)
+        most = ranks(looks, count) < MOST_LOOKS
+        common = most & (total >= LOOK_FROM) & (count >= 2) & (count >= LOOK_SHARE * total)
         if length < 0 and not common.any():
-            common = np.ones(len(looks), dtype=np.bool_)
+            common = most
         keys.append(looks[common])
         labels.append(look_labels[common])
     return np.concatenate(keys), np.concatenate(labels)
