@@ -1,16 +1,17 @@
 """The peer: UDPipe 1 (Straka & Straková 2017), a tagger and a transition-based parser trained on the same treebank, on gold tokens.
 
-    python benchmarks/udpipe.py train TRAIN DEV FOLDER      needs ufal.udpipe; hours, in one thread
+    python benchmarks/udpipe.py train TRAIN DEV FOLDER      needs ufal.udpipe; an hour or more, in one thread
     python benchmarks/udpipe.py run MODEL FILE              tags and parses, as JSON
 
 UDPipe lives in a Python of its own (ZEROGAP_UDPIPE, by default ../peers3/bin/python), and this module, which other benchmarks import, talks
-to it through processes. Options are those of UDPipe's own models for English of UD 2.0, without pretrained embeddings, and with
-fewer passes: 12 of 20 of the tagger (of which the best on DEV counts), 3 of the lemmatiser, 10 of 30 of the parser. Three models come of
-it, which FOLDER holds one after the other:
+to it through processes. Options are those of UDPipe's own models for English of UD 2.0, without pretrained embeddings, and by default with
+fewer passes and without structured search: a small model in an hour. UDPipe's own are trained with `--tagger-passes 20 --parser-passes 30
+--structured-interval 8`. Of the passes the best on DEV counts. FOLDER gets, one after the other:
 
-    tagger.udpipe     the tagger, and UDPipe's lemmatiser
-    gold.udpipe       a parser trained with gold tags: for parsing with gold tags
-    en_ewt.udpipe     the tagger and a parser trained with that tagger's tags, as UDPipe's own models are: for parsing with its own tags
+    gold.udpipe       a parser trained with gold tags
+    tagger.udpipe     the tagger and UDPipe's lemmatiser
+    en_ewt.udpipe     both in one model
+    options.json      what they were trained with, and seconds of wall time and of the processor
 
 What is timed: `model.tag` and `model.parse` on sentences that stand ready, and tagging from forms in Python lists to tags in Python lists.
 """
@@ -30,7 +31,7 @@ from typing import Any
 PYTHON = Path(os.environ.get("ZEROGAP_UDPIPE", Path(__file__).parents[2] / "peers3" / "bin" / "python"))
 MODELS = PYTHON.parents[1]
 TAGGER = ";".join([
-    "models=2", "iterations_1=12", "iterations_2=3",
+    "models=2",
     "templates_1=tagger", "guesser_suffix_rules_1=12", "guesser_enrich_dictionary_1=6", "guesser_prefixes_max_1=0", "use_lemma_1=1",
     "use_xpostag_1=1", "use_feats_1=1", "provide_lemma_1=0", "provide_xpostag_1=1", "provide_feats_1=1", "prune_features_1=0",
     "templates_2=lemmatizer", "guesser_suffix_rules_2=6", "guesser_enrich_dictionary_2=6", "guesser_prefixes_max_2=4", "use_lemma_2=1",
@@ -39,7 +40,7 @@ TAGGER = ";".join([
 PARSER = ";".join([
     "embedding_upostag=20", "embedding_feats=20", "embedding_xpostag=0", "embedding_form=50", "embedding_lemma=0", "embedding_deprel=20",
     "learning_rate=0.01", "learning_rate_final=0.001", "l2=0.5", "hidden_layer=200", "batch_size=10", "transition_system=projective",
-    "transition_oracle=dynamic", "structured_interval=8",
+    "transition_oracle=dynamic",
 ])  # fmt: skip
 
 
@@ -97,27 +98,24 @@ def load(path: str | Path) -> Any:
     return model
 
 
-def train_models(train: Path, development: Path, folder: Path, iterations: int) -> None:
-    """Says on standard error what it does, and writes a model as soon as it is there."""
+def train_models(train: Path, development: Path, folder: Path, *, tagger_passes: int, parser_passes: int, interval: int) -> None:
+    """UDPipe says on standard error what it does; a model that is there already is kept."""
     import ufal.udpipe as udpipe
 
-    sentences, held_out, seconds = read(train), read(development), {}
-    tagger = f"from_model=file:{folder / 'tagger.udpipe'}"
-    parser = f"iterations={iterations};{PARSER}"
-    for name, tagger_options, parser_options in (
-        ("tagger.udpipe", TAGGER, "none"),
-        ("gold.udpipe", "none", parser),
-        ("en_ewt.udpipe", tagger, parser),
-    ):
-        if (folder / name).exists():
-            continue
-        error, began = udpipe.ProcessingError(), time.perf_counter()
-        model = udpipe.Trainer.train("morphodita_parsito", sentences, held_out, "none", tagger_options, parser_options, error)
-        if error.occurred():
-            raise RuntimeError(f"{name}: {error.message}")
-        (folder / name).write_bytes(model)
-        seconds[name] = time.perf_counter() - began
-        (folder / "seconds.json").write_text(json.dumps(seconds))
+    sentences, held_out = read(train), read(development)
+    done = json.loads((folder / "options.json").read_text()) if (folder / "options.json").exists() else {}
+    tagger = f"{TAGGER};iterations_1={tagger_passes};iterations_2={min(tagger_passes, 3)}"
+    parser = f"{PARSER};iterations={parser_passes};structured_interval={interval}"
+    reused = [f"from_model=file:{folder / name}" for name in ("tagger.udpipe", "gold.udpipe")]
+    for name, *options in (("gold.udpipe", "none", parser), ("tagger.udpipe", tagger, "none"), ("en_ewt.udpipe", *reused)):
+        if not (folder / name).exists():
+            error, clocks = udpipe.ProcessingError(), (time.perf_counter(), time.process_time())
+            model = udpipe.Trainer.train("morphodita_parsito", sentences, held_out, "none", *options, error)
+            if error.occurred():
+                raise RuntimeError(f"{name}: {error.message}")
+            (folder / name).write_bytes(model)
+            done[name] = {"options": options, "seconds": [time.perf_counter() - clocks[0], time.process_time() - clocks[1]]}
+            (folder / "options.json").write_text(json.dumps(done, indent=1))
 
 
 def bare(columns: Sequence[tuple[str, ...]]) -> Any:
@@ -168,7 +166,9 @@ def main() -> None:
     training.add_argument("train", type=Path)
     training.add_argument("development", type=Path)
     training.add_argument("folder", type=Path)
-    training.add_argument("--iterations", type=int, default=10, help="passes of the parser")
+    training.add_argument("--tagger-passes", type=int, default=3)
+    training.add_argument("--parser-passes", type=int, default=3)
+    training.add_argument("--structured-interval", type=int, default=0)
     running = commands.add_parser("run")
     running.add_argument("model", type=Path)
     running.add_argument("file", type=Path)
@@ -177,7 +177,8 @@ def main() -> None:
     running.add_argument("--passes", type=int, default=1)
     given = arguments.parse_args()
     if given.command == "train":
-        train_models(given.train, given.development, given.folder, given.iterations)
+        passes = {"tagger_passes": given.tagger_passes, "parser_passes": given.parser_passes}
+        train_models(given.train, given.development, given.folder, **passes, interval=given.structured_interval)
         return
     model = load(given.model)
     results = [answers(model, given.file, tags=given.tags, parse=not given.no_parse) for _ in range(given.passes)]

@@ -54,8 +54,8 @@ def characters() -> NDArray[np.int32]:
 
 @inner
 def mixed(key, value):
-    """62 bits, without overflow that depends on the compiler."""
-    key = ((key ^ value) * MULTIPLIER + INCREMENT) & MASK
+    """62 bits, which are the same whether products overflow, as compiled, or not."""
+    key = ((int(key) ^ int(value)) * MULTIPLIER + INCREMENT) & MASK
     return key ^ (key >> 31)
 
 
