@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.dependency.scoring import LABEL, arc_relations, weight_of
+from zerogap.dependency.scoring import LABEL, arc_relations, weights_of
 from zerogap.features.weight_table import CLEAR, shift_of
 from zerogap.oracles.compile import float64, inner, int64, kernel, readonly, writable
 
@@ -68,16 +68,22 @@ def best_labels(partial, kind_start, relation, templates, codes, totals, heads, 
     roles = np.empty((N_ROLES, n + 1), dtype=np.int64)
     find_roles(heads, roles)
     scores = np.empty(label_codes.shape[0])
+    bases, keys = np.empty(partial.shape[2], dtype=np.int64), np.empty(partial.shape[2], dtype=np.int64)
     total = 0.0
     for m in range(1, n + 1):
         arc_relations(heads[m - 1], m, totals, codes, relations)
         first, size = start[m - 1], start[m] - start[m - 1]
         for p in range(size):
             scores[p] = 1.0 if gold[m - 1] >= 0 and labels[first + p] != gold[m - 1] else 0.0
+        found = 0
         for t in range(kind_start[LABEL], kind_start[LABEL + 1]):
-            base = label_base(partial, t, m, roles) + relations[relation[t]]
-            for p in range(size):
-                scores[p] += weight_of(((base + label_codes[labels[first + p]]) & CLEAR) | templates[t], cells, numbers, shift)
+            bases[found] = label_base(partial, t, m, roles) + relations[relation[t]]
+            found += 1
+        for p in range(size):
+            code = label_codes[labels[first + p]]
+            for i in range(found):
+                keys[i] = ((bases[i] + code) & CLEAR) | templates[kind_start[LABEL] + i]
+            scores[p] += weights_of(keys, found, cells, numbers, shift)
         chosen = 0
         for p in range(1, size):
             if scores[p] > scores[chosen]:

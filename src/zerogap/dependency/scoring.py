@@ -36,6 +36,21 @@ def weight_of(key, cells, numbers, shift):
 
 
 @inner
+def weights_of(keys, size, cells, numbers, shift):
+    """The sum of the weights of the first keys. Almost always the first cell decides, without a branch that depends on what is in it."""
+    mask = cells.shape[0] - 1
+    total = 0.0
+    for i in range(size):
+        key = keys[i]
+        cell = ((key >> shift) << 1) & mask
+        found = cells[cell]
+        total += numbers[cell + 1] if found == key else 0.0
+        if found != key and found != EMPTY:
+            total += weight_of(key, cells, numbers, shift)
+    return total
+
+
+@inner
 def arc_relations(h, m, totals, codes, relations):  # out: relations, by number
     side = 1 if m > h else 0
     low, high = min(h, m), max(h, m)
@@ -82,6 +97,7 @@ def score_arcs(partial, kind_start, relation, templates, codes, totals, allowed,
     shift = shift_of(cells)
     relations = np.zeros(codes.shape[0], dtype=np.int64)
     inside = np.empty(n + 1, dtype=np.int64)  # tokens between, one for each value of the first template that reads them
+    keys = np.empty(partial.shape[2] * (n + 1), dtype=np.int64)
     begin, stop = kind_start[ARC], kind_start[ARC + 1]
     begin_across, stop_across = kind_start[ACROSS], kind_start[ACROSS + 1]
     for h in range(n + 1):
@@ -96,15 +112,17 @@ def score_arcs(partial, kind_start, relation, templates, codes, totals, allowed,
                     n_inside = add_inside(partial, begin_across, new, inside, n_inside)
                 if allowed[h, m]:
                     arc_relations(h, m, totals, codes, relations)
-                    score = 0.0
+                    of_head, of_mod = partial[HEAD, h], partial[MOD, m]
+                    size = 0
                     for t in range(begin, stop):
-                        key = ((partial[HEAD, h, t] + partial[MOD, m, t] + relations[relation[t]]) & CLEAR) | templates[t]
-                        score += weight_of(key, cells, numbers, shift)
-                    for t in range(begin_across, stop_across):
-                        base = partial[HEAD, h, t] + partial[MOD, m, t] + relations[relation[t]]
-                        for i in range(n_inside):
-                            score += weight_of(((base + partial[BETWEEN, inside[i], t]) & CLEAR) | templates[t], cells, numbers, shift)
-                    scores[h, m] = score
+                        keys[size] = ((of_head[t] + of_mod[t] + relations[relation[t]]) & CLEAR) | templates[t]
+                        size += 1
+                    for i in range(n_inside):
+                        of_inside = partial[BETWEEN, inside[i]]
+                        for t in range(begin_across, stop_across):
+                            keys[size] = ((of_head[t] + of_mod[t] + relations[relation[t]] + of_inside[t]) & CLEAR) | templates[t]
+                            size += 1
+                    scores[h, m] = weights_of(keys, size, cells, numbers, shift)
                 else:
                     scores[h, m] = -np.inf
                 m += step
@@ -128,8 +146,10 @@ def score_candidates(
     shift = shift_of(cells)
     relations = np.zeros(codes.shape[0], dtype=np.int64)
     heads = np.empty(n + 1, dtype=np.int64)
+    keys = np.empty(partial.shape[2], dtype=np.int64)
     none = n + 1
     for h in range(n + 1):
+        of_head = partial[HEAD, h]
         n_heads = 1
         if grand and h > 0:
             n_heads = 0
@@ -155,10 +175,12 @@ def score_candidates(
                 for p in range(j + 1):
                     s = none if p == 0 else modifiers[first + p - 1]
                     sibling_relations(h, h if p == 0 else s, m, codes, relations)
-                    score = arcs[h, m]
+                    of_sib, of_mod = partial[SIB, s], partial[MOD, m]
+                    found = 0
                     for t in range(kind_start[SIBLING], kind_start[SIBLING + 1]):
-                        key = partial[HEAD, h, t] + partial[SIB, s, t] + partial[MOD, m, t] + relations[relation[t]]
-                        score += weight_of((key & CLEAR) | templates[t], cells, numbers, shift)
+                        keys[found] = ((of_head[t] + of_sib[t] + of_mod[t] + relations[relation[t]]) & CLEAR) | templates[t]
+                        found += 1
+                    score = arcs[h, m] + weights_of(keys, found, cells, numbers, shift)
                     for k in range(n_heads):
                         scores[block + (k * (size + 1) + p) * size + j] = score
                 if grand and h > 0:
@@ -169,16 +191,19 @@ def score_candidates(
                                 scores[block + (k * (size + 1) + p) * size + j] = -np.inf
                             continue
                         code = codes[DIRECTION, turn(g, h, m)]
-                        score = 0.0
+                        of_grand, of_mod = partial[GRAND, g], partial[MOD, m]
+                        found = 0
                         for t in range(kind_start[GRANDPARENT], kind_start[GRANDPARENT + 1]):
-                            key = partial[GRAND, g, t] + partial[HEAD, h, t] + partial[MOD, m, t] + code
-                            score += weight_of((key & CLEAR) | templates[t], cells, numbers, shift)
+                            keys[found] = ((of_grand[t] + of_head[t] + of_mod[t] + code) & CLEAR) | templates[t]
+                            found += 1
+                        score = weights_of(keys, found, cells, numbers, shift)
                         for p in range(j + 1):
-                            s = none if p == 0 else modifiers[first + p - 1]
-                            both = score
+                            of_sib = partial[SIB, none if p == 0 else modifiers[first + p - 1]]
+                            found = 0
                             for t in range(kind_start[GRANDSIBLING], kind_start[GRANDSIBLING + 1]):
-                                key = partial[GRAND, g, t] + partial[HEAD, h, t] + partial[SIB, s, t] + partial[MOD, m, t] + code
-                                both += weight_of((key & CLEAR) | templates[t], cells, numbers, shift)
+                                keys[found] = ((of_grand[t] + of_head[t] + of_sib[t] + of_mod[t] + code) & CLEAR) | templates[t]
+                                found += 1
+                            both = score + weights_of(keys, found, cells, numbers, shift)
                             scores[block + (k * (size + 1) + p) * size + j] += both
     return 0
 
