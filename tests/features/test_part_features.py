@@ -63,7 +63,8 @@ def test_lists_of_templates():
 
 
 def test_hashes_are_the_same_everywhere():
-    assert hash_of("arc") == hash_of("arc") != hash_of("Arc")
+    assert hash_of("arc") == 1435329983086446076  # keys of models that are out there
+    assert hash_of("arc") != hash_of("Arc")
 
 
 def test_tokens_beyond_the_sentence_and_no_token_differ():

@@ -11,7 +11,7 @@ from zerogap.dependency.labeller import Labeller, label_sets
 from zerogap.dependency.labelling import best_labels
 from zerogap.dependency.sentences import Sentence
 from zerogap.dependency.templates import LABELS, fill_in
-from zerogap.dependency.training_options import Options, as_model, fingerprint_of, start_with
+from zerogap.dependency.training_options import Options, fingerprint_of, start_with
 from zerogap.features.part_keys import PartFeatures
 from zerogap.features.part_model import part_model
 from zerogap.features.part_templates import parse_part_templates
@@ -52,7 +52,7 @@ def train_labels(
         return float(len(wrong))
 
     def labelled_accuracy(keys: Keys, weights: Scores) -> float:
-        labeller = Labeller(sets, as_model(features, keys, weights))
+        labeller = Labeller(sets, part_model(features, keys, weights))
         right = total = 0
         for sentence in held_out:
             found = labeller.label(sentence.columns, np.array(sentence.heads, dtype=np.int64))

@@ -73,7 +73,13 @@ def train(
     columns = known_columns(train_set)
     lines = fill_in(TEMPLATES[order], columns) if templates is None else templates
     parsed = parse_part_templates(lines)
-    check_columns(parsed, train_set)
+    check_columns(parsed, [*train_set, *held_out])
+    labelled = [sentence for sentence in train_set if sentence.labels is not None]
+    if labels and 0 < len(labelled) < len(train_set):
+        bare = next(sentence for sentence in train_set if sentence.labels is None)
+        raise InputError(
+            f"{bare.name or 'a sentence'} has no labels, others have: expected labels everywhere, or labels=False (--no-labels)."
+        )
     folder = None if checkpoints is None else Path(checkpoints)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
@@ -82,7 +88,8 @@ def train(
     if order != "first":
         pruner, candidates, held_out_candidates = train_pruner(train_set, held_out, columns, options)
     model = train_trees(train_set, held_out, parsed, order, algorithm, candidates, held_out_candidates, options, most_features)
-    labeller = train_labels(train_set, held_out, columns, options, most_features) if labels and train_set[0].labels is not None else None
+    judged = [sentence for sentence in held_out if sentence.labels is not None]
+    labeller = train_labels(train_set, judged, columns, options, most_features) if labels and labelled else None
     return sharing_tokens(Parser(order, model, pruner, threshold, labeller, single_root, projective))
 
 

@@ -13,12 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.dependency.sentences import Sentence
-from zerogap.features.part_keys import PartFeatures
-from zerogap.features.part_model import PartModel, part_model
 from zerogap.features.part_templates import PartTemplate
 from zerogap.features.weight_learning import WeightTable
 from zerogap.features.weight_table import Keys
-from zerogap.grid import Scores
 from zerogap.learning.online import Epoch
 from zerogap.oracles.eisner import eisner_kernel
 
@@ -107,8 +104,3 @@ def start_with(keys: Iterable[Keys], min_count: int) -> Callable[[WeightTable], 
         table.step(frequent, np.zeros(len(frequent)))
 
     return start
-
-
-def as_model(features: PartFeatures, keys: Keys, weights: Scores) -> PartModel:
-    """Weights as a model will have them, for development data."""
-    return part_model(features, keys, weights)

@@ -14,7 +14,7 @@ from zerogap.dependency.candidates import candidates_of
 from zerogap.dependency.field import train_field
 from zerogap.dependency.scored import Allowed, Table, arcs_under, block_under, every_arc, keys_of_tree
 from zerogap.dependency.sentences import Sentence
-from zerogap.dependency.training_options import Integers, Options, as_model, fingerprint_of, gold_heads, start_with
+from zerogap.dependency.training_options import Integers, Options, fingerprint_of, gold_heads, start_with
 from zerogap.features.part_keys import Encoded, PartFeatures
 from zerogap.features.part_model import PartModel, part_model
 from zerogap.features.part_templates import PartTemplate
@@ -72,7 +72,7 @@ def train_trees(
         return wrong
 
     def unlabelled_accuracy(keys: Keys, weights: Scores) -> float:
-        table = as_model(features, keys, weights)
+        table = part_model(features, keys, weights)
         right = total = 0
         for i, sentence in enumerate(held_out):
             allowed = every_arc(len(sentence)) if held_out_candidates is None else held_out_candidates[i]
