@@ -7,14 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from zerogap.dependency.scoring import sum_weights
 from zerogap.errors import FormatError, InputError
 from zerogap.features.archive import read_archive, write_archive
+from zerogap.features.packed_table import packed
 from zerogap.features.part_keys import PartFeatures, TokenHashes, attributes_of, hash_of
 from zerogap.features.part_model import from_arrays, part_model, to_arrays
 from zerogap.features.part_templates import Count, parse_part_template, parse_part_templates
 from zerogap.features.templates import TemplateError
 from zerogap.features.weight_learning import WeightTable
-from zerogap.features.weight_table import table_of
 
 
 def test_a_template_has_a_kind_roles_offsets_and_a_relation():
@@ -167,11 +168,35 @@ def test_damaged_arrays_are_refused(damage):
         from_arrays(arrays, "model", features, "here")
 
 
-def test_a_table_that_is_only_read():
-    keys = np.array([hash_of(str(i)) & ~255 for i in range(1000)], dtype=np.int64)
-    cells, numbers = table_of(keys, np.arange(1000.0))
-    found = dict(zip(cells[::2].tolist(), numbers[1::2].tolist(), strict=True))
-    assert all(found[key] == i for i, key in enumerate(keys.tolist()))
+@given(
+    st.dictionaries(st.integers(-(2**63), 2**63 - 1), st.integers(-(2**15) + 1, 2**15 - 1), max_size=50),
+    st.lists(st.integers(-(2**63), 2**63 - 1), max_size=20),
+    st.sampled_from([0, 2**40 - 1, ~(2**40 - 1)]),
+)
+def test_a_table_that_is_only_read_has_all_weights_and_nothing_else(weights, others, same):
+    weights = {key & ~same & ~255 | 1: weight for key, weight in weights.items()}  # keys that share many bits
+    keys, steps = np.array(list(weights), dtype=np.int64), np.array(list(weights.values()), dtype=np.int16)
+    cells, jumps = packed(keys, steps)
+    unit = np.array([0.25])
+    for key in [*weights, *others]:
+        assert sum_weights(np.array([key]), cells, unit, jumps) == 0.25 * weights.get(key, 0)
+    assert sum_weights(keys, cells, unit, jumps) == 0.25 * sum(weights.values())
+
+
+def test_keys_that_are_not_random_do_not_fill_the_memory():
+    with pytest.raises(InputError, match="cannot be told apart"):
+        packed(np.array([1, 2], dtype=np.int64), np.ones(2, dtype=np.int16))
+    with pytest.raises(InputError, match="cannot be told apart"):
+        packed(np.arange(1, 200_000, dtype=np.int64) << 40, np.ones(199_999, dtype=np.int16))
+
+
+def test_a_large_table_that_is_only_read():
+    rng = np.random.default_rng(0)
+    keys = np.unique(rng.integers(-(2**63), 2**63 - 1, 200_000))
+    steps = rng.integers(-(2**15) + 1, 2**15 - 1, len(keys)).astype(np.int16)
+    cells, jumps = packed(keys[::2].copy(), steps[::2].copy())
+    found = [sum_weights(keys[i : i + 1], cells, np.ones(1), jumps) for i in range(0, len(keys), 97)]
+    assert found == [0 if i % 2 else steps[i] for i in range(0, len(keys), 97)]
 
 
 def test_archives(tmp_path):

@@ -1,14 +1,23 @@
 """Threads change nothing: not the order, not what comes before an error; and they do not run far ahead."""
 
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from zerogap.errors import InputError
-from zerogap.pipeline.in_order import AHEAD, CHUNK, mapped
+from zerogap.pipeline.in_order import AHEAD, CHUNK, LARGE_CHUNK, mapped
+from zerogap.pipeline.workers import WorkerLost, can_fork
+
+forking = pytest.mark.skipif(not can_fork(), reason="this system cannot fork safely")
 
 
 @given(st.integers(0, 60), st.integers(1, 4))
@@ -78,3 +87,74 @@ def test_leaving_early_ends_the_threads():
 def test_threads_that_are_none(threads):
     with pytest.raises(InputError, match="threads is .*: expected a positive integer"):
         mapped(str, [], threads)
+
+
+@forking
+@pytest.mark.parametrize("n", [0, 1, LARGE_CHUNK, 5 * LARGE_CHUNK + 3])
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_processes_change_nothing(n, threads):
+    assert list(mapped(lambda x: x * x, range(n), threads, processes=True)) == [x * x for x in range(n)]
+    assert not multiprocessing.active_children()
+
+
+@forking
+def test_processes_work_apart():
+    found = set(mapped(lambda x: (time.sleep(0.001), os.getpid())[1], range(8 * LARGE_CHUNK), 2, processes=True))
+    assert len(found) == 2
+    assert os.getpid() not in found
+
+
+@forking
+def test_errors_of_processes():
+    with pytest.raises(ZeroDivisionError):
+        list(mapped(lambda x: 1 // (x - 30), range(100), 2, processes=True))
+
+    class Odd(Exception):
+        def __init__(self, a, b):
+            super().__init__("odd")
+
+    def fail(x):
+        raise Odd(1, 2)
+
+    with pytest.raises(RuntimeError, match="Odd: odd"):
+        list(mapped(fail, range(100), 2, processes=True))
+    with pytest.raises(WorkerLost, match="has ended"):
+        list(mapped(lambda x: os._exit(1), range(100), 2, processes=True))
+    assert not multiprocessing.active_children()
+
+
+@forking
+def test_leaving_early_ends_the_processes():
+    results = mapped(lambda x: x, range(10_000), 2, processes=True)
+    next(results)
+    results.close()
+    assert not multiprocessing.active_children()
+
+
+@forking
+def test_processes_end_with_their_parent():
+    program = """
+import os, sys, time
+from zerogap.pipeline.in_order import mapped
+results = mapped(lambda x: os.getpid(), iter(int, 1), 2, processes=True)
+print(len(set(next(results) for _ in range(5000))), next(results), flush=True)
+time.sleep(60)
+"""
+    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as parent:
+        _, worker = map(int, parent.stdout.readline().split())
+        os.kill(worker, 0)
+        parent.send_signal(signal.SIGKILL)
+        parent.wait()
+        for _ in range(200):
+            if state_of(worker) in ("gone", "Z"):
+                break
+            time.sleep(0.05)
+        else:
+            pytest.fail("the worker is still there")
+
+
+def state_of(process):
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0]
+    except FileNotFoundError:
+        return "gone"

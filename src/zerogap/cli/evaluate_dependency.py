@@ -89,8 +89,8 @@ def parsed_by(
         sentences = (Unparsed(record.sentence, path, record.line, record=record) for record in gold)
     tally = Tally()
     with progress("parsing") as steps:
-        job = Job(pipeline, lambda parsed: "", tags == "keep")
-        found = [answer.parsed for answer in answers(job, sentences, threads, "stop", tally, steps)]
+        job = Job(pipeline, lambda parsed: "", tags == "keep", keep=True)
+        found = [answer.parsed for answer in answers(job, sentences, threads, "stop", tally, steps) if answer.parsed]
     tally.note_columns(pipeline)
     return found, tally
 

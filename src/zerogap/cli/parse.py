@@ -150,35 +150,44 @@ def load_pipeline(model: str, tagger: str | None) -> Pipeline:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    parsed: ParsedSentence
     text: str
     proof: str
+    words: int
+    proven: bool
+    filled: tuple[str, ...]  # columns in which some word has something, as far as they were not known to
+    parsed: ParsedSentence | None  # if it is to be kept
 
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is done with every sentence, by threads."""
+    """What is done with every sentence, by threads or processes."""
 
     pipeline: Pipeline
     write: Callable[[ParsedSentence], str]
     keep_tags: bool
     with_proof: bool = False
+    keep: bool = False
+    filled: set[str] = field(default_factory=set)
 
     def __call__(self, unparsed: Unparsed) -> Answer | InputError:
         try:
             parsed = self.pipeline.parse_one(unparsed, keep_tags=self.keep_tags)
-            return Answer(parsed, self.write(parsed), proof_of(parsed, unparsed) if self.with_proof else "")
+            proof = proof_of(parsed, unparsed) if self.with_proof else ""
         except InputError as error:
             return FormatError(f"{unparsed.where}: {error}" if unparsed.where else str(error))
+        columns = [name for name in self.pipeline.parser.columns if name not in self.filled]
+        new = tuple(name for name in columns if any(value != "_" for value in parsed.column(name)))
+        self.filled.update(new)
+        return Answer(self.write(parsed), proof, len(parsed), parsed.status == "optimal", new, parsed if self.keep else None)
 
 
 def answers(job: Job, sentences: Iterable[Unparsed], threads: int | None, on_error: str, tally: Tally, steps: Steps) -> Iterator[Answer]:
     """In the order of the sentences. One that cannot be parsed is left out, or stops everything."""
     from zerogap.pipeline.in_order import mapped
 
-    for found in mapped(job, sentences, threads):
+    for found in mapped(job, sentences, threads, processes=not job.keep):
         if isinstance(found, Answer):
-            tally.count(found.parsed)
+            tally.count(found)
             steps.advance(f"parsing: {tally.words:,} words, {tally.words / (time.perf_counter() - tally.begin):,.0f} per second")
             yield found
         elif on_error == "stop":
@@ -218,13 +227,11 @@ class Tally:
     notes: list[str] = field(default_factory=list)
     filled: set[str] = field(default_factory=set)  # columns in which some word has something
 
-    def count(self, parsed: ParsedSentence) -> None:
+    def count(self, answer: Answer) -> None:
         self.sentences += 1
-        self.words += len(parsed)
-        self.proven += parsed.status == "optimal"
-        for name in parsed.parser.columns:
-            if name not in self.filled and any(value != "_" for value in parsed.column(name)):
-                self.filled.add(name)
+        self.words += answer.words
+        self.proven += answer.proven
+        self.filled.update(answer.filled)
 
     def skip(self, note: str) -> None:
         self.skipped += 1

@@ -11,18 +11,18 @@ from __future__ import annotations
 import numpy as np
 
 from zerogap.dependency.labelling import N_ROLES, find_roles, label_base
-from zerogap.dependency.scoring import ACROSS, ARC, BETWEEN, HEAD, LABEL, MOD, RIGHT, add_inside, arc_relations
+from zerogap.dependency.scoring import ACROSS, ARC, BETWEEN, HEAD, LABEL, MOD, RIGHT, SENTENCE, add_inside, arc_relations
 from zerogap.features.weight_table import CLEAR
 from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
 
 
 @kernel(
     int64(
-        readonly(int64, 3), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 2), readonly(int64, 2),
+        *SENTENCE, readonly(int64, 2),
         readonly(float64, 2), float64, writable(int64, 1), writable(float64, 1),
     )
 )  # fmt: skip
-def arc_keys(partial, kind_start, relation, templates, codes, totals, amounts, least, keys, signs):
+def arc_keys(partial, kind_start, relation, run_end, templates, codes, totals, amounts, least, keys, signs):
     """The keys of the features of every arc whose |amount| is at least `least`, with that amount; returns how many there are.
 
     out: keys, signs, as far as they reach: if they are too short, call again with longer ones.
@@ -57,11 +57,11 @@ def arc_keys(partial, kind_start, relation, templates, codes, totals, amounts, l
 
 @kernel(
     int64(
-        readonly(int64, 3), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 2), readonly(int64, 2),
+        *SENTENCE, readonly(int64, 2),
         readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), writable(int64, 1),
     )
 )  # fmt: skip
-def label_keys(partial, kind_start, relation, templates, codes, totals, heads, words, labels, label_codes, keys):
+def label_keys(partial, kind_start, relation, run_end, templates, codes, totals, heads, words, labels, label_codes, keys):
     """The keys of labels[i] on the arc to words[i]. out: keys (words * templates of labels)."""
     n = heads.shape[0]
     relations = np.zeros(codes.shape[0], dtype=np.int64)

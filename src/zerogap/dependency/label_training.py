@@ -39,7 +39,7 @@ def train_labels(
         sentence, heads, right = sentences[i], trees[i], gold[i]
         partial, totals = features.encode(sentence.columns, len(sentence))
         found = np.empty(len(heads), dtype=np.int64)
-        best_labels(partial, *features.plan, totals, heads, *choices[i], sets.codes, right, table.cells, table.numbers, found)
+        best_labels(partial, *features.plan, totals, heads, *choices[i], sets.codes, right, *table.table, found)
         wrong = np.flatnonzero(found != right)
         if len(wrong):
             keys = np.empty((2, len(wrong) * n_templates), dtype=np.int64)

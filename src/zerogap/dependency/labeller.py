@@ -79,7 +79,5 @@ class Labeller:
         partial, totals = features.encode_hashes(features.tokens.of(columns, n) if hashes is None else hashes)
         start, labels = self.sets.candidates(columns, heads.tolist())
         nothing = np.full(n, -1)
-        best_labels(
-            partial, *features.plan, totals, heads, start, labels, self.sets.codes, nothing, self.model.cells, self.model.numbers, found
-        )
+        best_labels(partial, *features.plan, totals, heads, start, labels, self.sets.codes, nothing, *self.model.table, found)
         return tuple(self.sets.names[i] for i in found.tolist())

@@ -11,8 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.dependency.scoring import LABEL, arc_relations, weights_of
-from zerogap.features.weight_table import CLEAR, shift_of
+from zerogap.dependency.scoring import LABEL, SENTENCE, TABLE, arc_relations
+from zerogap.features.weight_table import CLEAR
+from zerogap.features.weights import shift_of, weights_of
 from zerogap.oracles.compile import float64, inner, int64, kernel, readonly, writable
 
 HEAD, MOD, GRAND, LEFTMOST, RIGHTMOST, BEFORE, AFTER = 0, 1, 3, 5, 6, 7, 8  # places in features.part_templates.ROLES
@@ -52,18 +53,20 @@ def label_base(partial, t, m, roles):
 
 @kernel(
     float64(
-        readonly(int64, 3), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 2), readonly(int64, 2),
+        *SENTENCE, readonly(int64, 2),
         readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1),
-        readonly(int64, 1), readonly(float64, 1), writable(int64, 1),
+        *TABLE, writable(int64, 1),
     )
 )  # fmt: skip
-def best_labels(partial, kind_start, relation, templates, codes, totals, heads, start, labels, label_codes, gold, cells, numbers, best):
+def best_labels(
+    partial, kind_start, relation, run_end, templates, codes, totals, heads, start, labels, label_codes, gold, cells, numbers, jumps, best
+):
     """The best of the labels start[m - 1] to start[m] for the arc to each word m, and the sum of their scores. out: best (n,).
 
     Where gold[m - 1] is a label, all others get 1 more: what training wants (a margin of the Hamming loss).
     """
     n = heads.shape[0]
-    shift = shift_of(cells)
+    shift = shift_of(cells, jumps)
     relations = np.zeros(codes.shape[0], dtype=np.int64)
     roles = np.empty((N_ROLES, n + 1), dtype=np.int64)
     find_roles(heads, roles)
@@ -83,7 +86,7 @@ def best_labels(partial, kind_start, relation, templates, codes, totals, heads, 
             code = label_codes[labels[first + p]]
             for i in range(found):
                 keys[i] = ((bases[i] + code) & CLEAR) | templates[kind_start[LABEL] + i]
-            scores[p] += weights_of(keys, found, cells, numbers, shift)
+            scores[p] += weights_of(keys, found, cells, numbers, jumps, shift)
         chosen = 0
         for p in range(1, size):
             if scores[p] > scores[chosen]:

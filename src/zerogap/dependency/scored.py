@@ -12,6 +12,7 @@ from zerogap.dependency.candidates import Candidates
 from zerogap.dependency.scoring import score_arcs, score_candidates, sum_weights, tree_keys
 from zerogap.features.part_keys import Encoded, PartFeatures
 from zerogap.features.weight_table import Keys
+from zerogap.features.weights import Table
 from zerogap.grid import Scores
 from zerogap.oracles.grandsiblings import grandsibling_kernel
 
@@ -19,14 +20,11 @@ Integers = NDArray[np.int64]
 Allowed = NDArray[np.bool_]
 
 
-class Table(Protocol):
+class Weights(Protocol):
     """Where weights are: a model, or weights that are being learned."""
 
     @property
-    def cells(self) -> Keys: ...
-
-    @property
-    def numbers(self) -> Scores: ...
+    def table(self) -> Table: ...
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,19 +53,19 @@ def every_arc(n: int) -> Allowed:
     return allowed
 
 
-def arcs_under(features: PartFeatures, table: Table, encoded: Encoded, allowed: Allowed) -> Scores:
+def arcs_under(features: PartFeatures, weights: Weights, encoded: Encoded, allowed: Allowed) -> Scores:
     partial, totals = encoded
     scores = np.empty(allowed.shape)
-    score_arcs(partial, *features.plan, totals, allowed, table.cells, table.numbers, scores)
+    score_arcs(partial, *features.plan, totals, allowed, *weights.table, scores)
     return scores
 
 
-def block_under(features: PartFeatures, table: Table, encoded: Encoded, arcs: Scores, candidates: Candidates) -> Block:
+def block_under(features: PartFeatures, weights: Weights, encoded: Encoded, arcs: Scores, candidates: Candidates) -> Block:
     """`arcs` are the scores of the candidates, -inf elsewhere."""
     c = candidates
     scores, stops = np.empty(c.score_start[-1]), np.empty(c.stop_start[-1])
     score_candidates(
-        encoded[0], *features.plan, table.cells, table.numbers, arcs, 1 if c.grand else 0,
+        encoded[0], *features.plan, *weights.table, arcs, 1 if c.grand else 0,
         c.contexts, c.modifier_start, c.modifiers, c.context, c.score_start, c.stop_start, scores, stops,
     )  # fmt: skip
     return Block(c, scores, stops)
@@ -82,6 +80,6 @@ def keys_of_tree(features: PartFeatures, encoded: Encoded, heads: Integers) -> K
     return keys[:size]
 
 
-def score_of_tree(features: PartFeatures, table: Table, encoded: Encoded, heads: Integers) -> float:
+def score_of_tree(features: PartFeatures, weights: Weights, encoded: Encoded, heads: Integers) -> float:
     """The sum of the weights of the features of a tree: the definition of its score, without any dynamic program."""
-    return float(sum_weights(keys_of_tree(features, encoded, heads), table.cells, table.numbers))
+    return float(sum_weights(keys_of_tree(features, encoded, heads), *weights.table))

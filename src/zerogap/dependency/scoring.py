@@ -13,12 +13,18 @@ import numpy as np
 
 from zerogap.features.part_keys import BUCKETS, COUNTS
 from zerogap.features.part_templates import DIRECTION, DISTANCE, FIRST_COUNT
-from zerogap.features.weight_table import CLEAR, EMPTY, cell_of, shift_of
-from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, readonly, writable
+from zerogap.features.weight_table import CLEAR
+from zerogap.features.weights import shift_of, weights_of
+from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, readonly, uint16, writable
 
 HEAD, MOD, SIB, GRAND, BETWEEN = range(5)  # places in features.part_templates.ROLES
 ARC, ACROSS, SIBLING, STOP, GRANDPARENT, GRANDSIBLING, LABEL = range(7)  # places in features.part_templates.KINDS
+ALONE_HEAD, ALONE_MOD = 8, 9  # places in kind_start
 LEFT, RIGHT = 0, 1
+
+# Types of what most kernels are given: partial sums of keys and the plan of `PartFeatures`; the table of `features.weights`.
+SENTENCE = (readonly(int64, 3), *[readonly(int64, 1)] * 4, readonly(int64, 2))
+TABLE = (readonly(int64, 1), readonly(float64, 1), readonly(uint16, 1))
 
 
 @inner
@@ -27,27 +33,6 @@ def bucket_of(distance):
     if distance <= 5:
         return distance - 1
     return 5 if distance <= 10 else (6 if distance <= 20 else BUCKETS - 1)
-
-
-@inner
-def weight_of(key, cells, numbers, shift):
-    cell = cell_of(key, cells, shift)
-    return numbers[cell + 1] if cells[cell] != EMPTY else 0.0
-
-
-@inner
-def weights_of(keys, size, cells, numbers, shift):
-    """The sum of the weights of the first keys. Almost always the first cell decides, without a branch that depends on what is in it."""
-    mask = cells.shape[0] - 1
-    total = 0.0
-    for i in range(size):
-        key = keys[i]
-        cell = ((key >> shift) << 1) & mask
-        found = cells[cell]
-        total += numbers[cell + 1] if found == key else 0.0
-        if found != key and found != EMPTY:
-            total += weight_of(key, cells, numbers, shift)
-    return total
 
 
 @inner
@@ -84,45 +69,90 @@ def add_inside(partial, across, token, inside, n_inside):  # out: inside
     return n_inside + 1
 
 
+@inner
+def add_keys(begin, stop, of_head, of_mod, relations, relation, run_end, templates, keys, size):  # out: keys, from size on
+    """The keys of templates that read a head and a modifier: all of one relation at a time."""
+    first = begin
+    while first < stop:
+        code, last = relations[relation[first]], min(run_end[first], stop)
+        for t in range(first, last):
+            keys[size + t - begin] = ((of_head[t] + of_mod[t] + code) & CLEAR) | templates[t]
+        first = last
+    return size + max(stop - begin, 0)
+
+
+@inner
+def score_alone(begin, stop, of_token, relations, relation, templates, keys, cells, numbers, jumps, shift):  # out: keys (scratch)
+    """What templates score that read one token of an arc."""
+    for t in range(begin, stop):
+        keys[t - begin] = ((of_token[t] + relations[relation[t]]) & CLEAR) | templates[t]
+    return weights_of(keys, stop - begin, cells, numbers, jumps, shift)
+
+
 @kernel(
     int64(
-        readonly(int64, 3), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 2), readonly(int64, 2),
+        *SENTENCE, readonly(int64, 2),
         readonly(boolean, 2),
-        readonly(int64, 1), readonly(float64, 1), writable(float64, 2),
+        *TABLE, writable(float64, 2),
     )
 )  # fmt: skip
-def score_arcs(partial, kind_start, relation, templates, codes, totals, allowed, cells, numbers, scores):
-    """out: scores (n + 1, n + 1), -inf where an arc is not allowed. `templates` are the low bytes of keys."""
+def score_arcs(partial, kind_start, relation, run_end, templates, codes, totals, allowed, cells, numbers, jumps, scores):
+    """out: scores (n + 1, n + 1), -inf where an arc is not allowed. `templates` are the low bytes of keys.
+
+    What reads one token of an arc is the same for all arcs of the token on one side and in one bucket of distances.
+    """
     n = scores.shape[0] - 1
-    shift = shift_of(cells)
+    shift = shift_of(cells, jumps)
     relations = np.zeros(codes.shape[0], dtype=np.int64)
-    inside = np.empty(n + 1, dtype=np.int64)  # tokens between, one for each value of the first template that reads them
-    keys = np.empty(partial.shape[2] * (n + 1), dtype=np.int64)
     begin, stop = kind_start[ARC], kind_start[ARC + 1]
+    alone_head, alone_mod = kind_start[ALONE_HEAD], kind_start[ALONE_MOD]
+    alone = np.empty((2, n + 1, 2 * BUCKETS))
+    for token in range(n + 1):
+        for value in range(2 * BUCKETS):
+            alone[0, token, value] = alone[1, token, value] = np.nan  # not known yet
     begin_across, stop_across = kind_start[ACROSS], kind_start[ACROSS + 1]
+    n_across = stop_across - begin_across
+    inside = np.empty((n_across, n + 1), dtype=np.int64)  # of tokens between, one for each value of the first template that reads them
+    keys = np.empty(partial.shape[2] + n_across * (n + 1), dtype=np.int64)
     for h in range(n + 1):
         scores[h, h] = scores[h, 0] = -np.inf
+        of_head = partial[HEAD, h]
         for side in range(2):
             n_inside = 0
             step = 1 if side == RIGHT else -1
             m = h + step
             while 1 <= m <= n:
                 new = m - step
-                if begin_across < stop_across and new != h:
-                    n_inside = add_inside(partial, begin_across, new, inside, n_inside)
+                if n_across > 0 and new != h:
+                    value = partial[BETWEEN, new, begin_across]
+                    known = False
+                    for i in range(n_inside):
+                        known |= inside[0, i] == value
+                    if not known:
+                        for t in range(n_across):
+                            inside[t, n_inside] = partial[BETWEEN, new, begin_across + t]
+                        n_inside += 1
                 if allowed[h, m]:
                     arc_relations(h, m, totals, codes, relations)
-                    of_head, of_mod = partial[HEAD, h], partial[MOD, m]
-                    size = 0
-                    for t in range(begin, stop):
-                        keys[size] = ((of_head[t] + of_mod[t] + relations[relation[t]]) & CLEAR) | templates[t]
-                        size += 1
-                    for i in range(n_inside):
-                        of_inside = partial[BETWEEN, inside[i]]
-                        for t in range(begin_across, stop_across):
-                            keys[size] = ((of_head[t] + of_mod[t] + relations[relation[t]] + of_inside[t]) & CLEAR) | templates[t]
-                            size += 1
-                    scores[h, m] = weights_of(keys, size, cells, numbers, shift)
+                    of_mod = partial[MOD, m]
+                    size = add_keys(begin, alone_head, of_head, of_mod, relations, relation, run_end, templates, keys, 0)
+                    for t in range(n_across):
+                        a = begin_across + t
+                        base, template = of_head[a] + of_mod[a] + relations[relation[a]], templates[a]
+                        for i in range(n_inside):
+                            keys[size + i] = ((base + inside[t, i]) & CLEAR) | template
+                        size += n_inside
+                    score = weights_of(keys, size, cells, numbers, jumps, shift)
+                    value = 2 * bucket_of(abs(h - m)) + side
+                    if np.isnan(alone[0, h, value]):
+                        alone[0, h, value] = score_alone(
+                            alone_head, alone_mod, of_head, relations, relation, templates, keys, cells, numbers, jumps, shift
+                        )
+                    if np.isnan(alone[1, m, value]):
+                        alone[1, m, value] = score_alone(
+                            alone_mod, stop, of_mod, relations, relation, templates, keys, cells, numbers, jumps, shift
+                        )
+                    scores[h, m] = score + alone[0, h, value] + alone[1, m, value]
                 else:
                     scores[h, m] = -np.inf
                 m += step
@@ -131,19 +161,19 @@ def score_arcs(partial, kind_start, relation, templates, codes, totals, allowed,
 
 @kernel(
     int64(
-        readonly(int64, 3), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 2),
-        readonly(int64, 1), readonly(float64, 1), readonly(float64, 2), int64,
+        *SENTENCE,
+        *TABLE, readonly(float64, 2), int64,
         readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1),
         writable(float64, 1), writable(float64, 1),
     )
 )  # fmt: skip
 def score_candidates(
-    partial, kind_start, relation, templates, codes, cells, numbers, arcs, grand,
+    partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, arcs, grand,
     contexts, modifier_start, modifiers, context, score_start, stop_start, scores, stops,
 ):  # fmt: skip
     """out: scores, stops, as the grand-sibling kernel reads them: arcs, siblings, grandparents and grand-siblings summed up."""
     n = contexts.shape[0] - 1
-    shift = shift_of(cells)
+    shift = shift_of(cells, jumps)
     relations = np.zeros(codes.shape[0], dtype=np.int64)
     heads = np.empty(n + 1, dtype=np.int64)
     keys = np.empty(partial.shape[2], dtype=np.int64)
@@ -164,10 +194,11 @@ def score_candidates(
             block, stop_block = score_start[place], stop_start[place]
             for p in range(size + 1):  # p = 0: no modifier
                 s = none if p == 0 else modifiers[first + p - 1]
-                score = 0.0
+                found = 0
                 for t in range(kind_start[STOP], kind_start[STOP + 1]):
-                    key = ((partial[HEAD, h, t] + partial[SIB, s, t] + codes[DIRECTION, side]) & CLEAR) | templates[t]
-                    score += weight_of(key, cells, numbers, shift)
+                    keys[found] = ((of_head[t] + partial[SIB, s, t] + codes[DIRECTION, side]) & CLEAR) | templates[t]
+                    found += 1
+                score = weights_of(keys, found, cells, numbers, jumps, shift)
                 for k in range(n_heads):
                     stops[stop_block + k * (size + 1) + p] = score
             for j in range(size):
@@ -180,7 +211,7 @@ def score_candidates(
                     for t in range(kind_start[SIBLING], kind_start[SIBLING + 1]):
                         keys[found] = ((of_head[t] + of_sib[t] + of_mod[t] + relations[relation[t]]) & CLEAR) | templates[t]
                         found += 1
-                    score = arcs[h, m] + weights_of(keys, found, cells, numbers, shift)
+                    score = arcs[h, m] + weights_of(keys, found, cells, numbers, jumps, shift)
                     for k in range(n_heads):
                         scores[block + (k * (size + 1) + p) * size + j] = score
                 if grand and h > 0:
@@ -196,25 +227,25 @@ def score_candidates(
                         for t in range(kind_start[GRANDPARENT], kind_start[GRANDPARENT + 1]):
                             keys[found] = ((of_grand[t] + of_head[t] + of_mod[t] + code) & CLEAR) | templates[t]
                             found += 1
-                        score = weights_of(keys, found, cells, numbers, shift)
+                        score = weights_of(keys, found, cells, numbers, jumps, shift)
                         for p in range(j + 1):
                             of_sib = partial[SIB, none if p == 0 else modifiers[first + p - 1]]
                             found = 0
                             for t in range(kind_start[GRANDSIBLING], kind_start[GRANDSIBLING + 1]):
                                 keys[found] = ((of_grand[t] + of_head[t] + of_sib[t] + of_mod[t] + code) & CLEAR) | templates[t]
                                 found += 1
-                            both = score + weights_of(keys, found, cells, numbers, shift)
+                            both = score + weights_of(keys, found, cells, numbers, jumps, shift)
                             scores[block + (k * (size + 1) + p) * size + j] += both
     return 0
 
 
 @kernel(
     int64(
-        readonly(int64, 3), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 2), readonly(int64, 2),
+        *SENTENCE, readonly(int64, 2),
         readonly(int64, 1), writable(int64, 1),
     )
 )  # fmt: skip
-def tree_keys(partial, kind_start, relation, templates, codes, totals, heads, keys):
+def tree_keys(partial, kind_start, relation, run_end, templates, codes, totals, heads, keys):
     """The keys of all features of a tree, as often as they occur; returns how many. out: keys, long enough."""
     n = heads.shape[0]
     relations = np.zeros(codes.shape[0], dtype=np.int64)
@@ -272,10 +303,6 @@ def tree_keys(partial, kind_start, relation, templates, codes, totals, heads, ke
     return size
 
 
-@kernel(float64(readonly(int64, 1), readonly(int64, 1), readonly(float64, 1)))
-def sum_weights(keys, cells, numbers):
-    shift = shift_of(cells)
-    total = 0.0
-    for i in range(keys.shape[0]):
-        total += weight_of(keys[i], cells, numbers, shift)
-    return total
+@kernel(float64(readonly(int64, 1), *TABLE))
+def sum_weights(keys, cells, numbers, jumps):
+    return weights_of(keys, keys.shape[0], cells, numbers, jumps, shift_of(cells, jumps))

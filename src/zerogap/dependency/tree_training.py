@@ -12,7 +12,7 @@ import numpy as np
 
 from zerogap.dependency.candidates import candidates_of
 from zerogap.dependency.field import train_field
-from zerogap.dependency.scored import Allowed, Table, arcs_under, block_under, every_arc, keys_of_tree
+from zerogap.dependency.scored import Allowed, Weights, arcs_under, block_under, every_arc, keys_of_tree
 from zerogap.dependency.sentences import Sentence
 from zerogap.dependency.training_options import Integers, Options, fingerprint_of, gold_heads, start_with
 from zerogap.features.part_keys import Encoded, PartFeatures
@@ -41,8 +41,8 @@ def train_trees(
     single_root, grand = options.single_root, order == "grandsibling"
     gold = [gold_heads(sentence, options) for sentence in sentences]
 
-    def best_tree(table: Table, encoded: Encoded, allowed: Allowed, right: Integers | None) -> Integers:
-        arcs = arcs_under(features, table, encoded, allowed)
+    def best_tree(weights: Weights, encoded: Encoded, allowed: Allowed, right: Integers | None) -> Integers:
+        arcs = arcs_under(features, weights, encoded, allowed)
         n = len(arcs) - 1
         if right is not None:  # every wrong arc gets 1 more: a margin of the Hamming loss
             arcs += 1.0
@@ -53,7 +53,7 @@ def train_trees(
             heads = np.empty(n, dtype=np.int64)
             eisner_kernel(arcs, 1 if single_root else 0, heads)
             return heads
-        return block_under(features, table, encoded, arcs, candidates_of(allowed, grand=grand)).best(single_root=single_root)[0]
+        return block_under(features, weights, encoded, arcs, candidates_of(allowed, grand=grand)).best(single_root=single_root)[0]
 
     def step(table: WeightTable, i: int, progress: float) -> float:
         sentence, right = sentences[i], gold[i]

@@ -29,6 +29,7 @@ PAD = MOST_OFFSET  # tokens beyond the ends of a sentence, and around no token a
 MOST_REMEMBERED = 1_000_000
 BUCKETS = 8  # of distances
 COUNTS = 3  # none, one, more
+ALONE_HEAD, ALONE_MOD = 1, 2  # arc templates that read one token: of the head from kind_start[-2] on, of the modifier from kind_start[-1]
 
 Columns = Mapping[str, Sequence[str]]
 Encoded = tuple[Keys, Keys]  # partial sums of keys, and what was counted
@@ -95,11 +96,13 @@ class PartFeatures:
     tokens: TokenHashes = None  # type: ignore[assignment]  # what the templates read, unless given
     n_roles: int = field(init=False)
     n_across: int = field(init=False, repr=False)  # how many templates read what lies between head and modifier
-    kind_start: Keys = field(init=False, repr=False)  # templates of kind k in KINDS are kind_start[k] to kind_start[k + 1]
+    # Kernels have templates in an order of their own, so that those that are added up alike stand next to each other:
+    kind_start: Keys = field(init=False, repr=False)  # those of kind k in KINDS are kind_start[k] to kind_start[k + 1]; see ALONE
     relation: Keys = field(init=False, repr=False)  # (templates,): what a template reads of how tokens lie
-    low_bytes: Keys = field(init=False, repr=False)  # (templates,): 1, 2, ...
+    run_end: Keys = field(init=False, repr=False)  # (templates,): up to here, the templates have the same relation
+    low_bytes: Keys = field(init=False, repr=False)  # (templates,): 1 + places in `templates`
     relation_codes: Keys = field(init=False, repr=False)  # (relations, values)
-    plan: tuple[Keys, Keys, Keys, Keys] = field(init=False, repr=False)  # what kernels read: the last four
+    plan: tuple[Keys, Keys, Keys, Keys, Keys] = field(init=False, repr=False)  # what kernels read: the last five
     term_start: Keys = field(init=False, repr=False)  # (roles * templates + 1,): terms of role r and template t are at r * templates + t
     terms: Keys = field(init=False, repr=False)  # (terms, 3): attribute, offset, factor
     counts: Keys = field(init=False, repr=False)  # (counts, 2): attribute, hash of the value that is counted
@@ -111,6 +114,13 @@ class PartFeatures:
         number = {attribute: a for a, attribute in enumerate(tokens.attributes)}
         counts = tuple(dict.fromkeys(template.relation for template in templates if isinstance(template.relation, Count)))
         n_roles = 1 + max((ROLES.index(role) for template in templates for role, _, _ in template.terms), default=0)
+        relations = [relation_number(template, counts) for template in templates]
+        groups = [group_of(template) for template in templates]
+        order = sorted(range(len(templates)), key=lambda t: (*groups[t], 0 if templates[t].kind == "between" else relations[t]))
+        relation = np.array([relations[t] for t in order], dtype=np.int64)
+        changes = [p for p in range(1, len(order)) if groups[order[p]] != groups[order[p - 1]] or relation[p] != relation[p - 1]]
+        run_end = np.array([next((c for c in changes if c > p), len(order)) for p in range(len(order))], dtype=np.int64)
+        alone = [sum(groups[t] < (0, group) for t in order) for group in (ALONE_HEAD, ALONE_MOD)]
         terms = [
             # factors come from the text of the template, so that it has the same keys wherever it stands in a list
             [
@@ -119,18 +129,17 @@ class PartFeatures:
                 if role == wanted
             ]
             for wanted in ROLES[:n_roles]
-            for template in templates
+            for template in (templates[t] for t in order)
         ]
         found: dict[str, Any] = {
             "templates": templates,
             "tokens": tokens,
             "n_roles": n_roles,
             "n_across": sum(template.kind == "between" for template in templates),
-            "kind_start": np.searchsorted([kinds.index(template.kind) for template in templates], np.arange(len(kinds) + 1)).astype(
-                np.int64
-            ),
-            "relation": np.array([relation_number(template, counts) for template in templates], dtype=np.int64),
-            "low_bytes": np.arange(1, len(templates) + 1),
+            "kind_start": np.array([*np.searchsorted([group[0] for group in groups], np.arange(len(kinds) + 1)), *alone], dtype=np.int64),
+            "relation": relation,
+            "run_end": run_end,
+            "low_bytes": np.array(order, dtype=np.int64) + 1,
             "relation_codes": np.array(
                 [[hash_of(f"relation {r} {v}") for v in range(2 * BUCKETS)] for r in ("direction", "distance", *counts)], dtype=np.int64
             ),
@@ -138,7 +147,7 @@ class PartFeatures:
             "terms": np.array([term for group in terms for term in group], dtype=np.int64).reshape(-1, 3),
             "counts": np.array([[number[Attribute(c.column, ())], hash_of(c.value)] for c in counts], dtype=np.int64).reshape(-1, 2),
         }
-        found["plan"] = tuple(found[name] for name in ("kind_start", "relation", "low_bytes", "relation_codes"))
+        found["plan"] = tuple(found[name] for name in ("kind_start", "relation", "run_end", "low_bytes", "relation_codes"))
         for name, value in found.items():
             object.__setattr__(self, name, value)
 
@@ -156,6 +165,13 @@ class PartFeatures:
         return partial, totals
 
 
+def group_of(template: PartTemplate) -> tuple[int, int]:
+    """The number of its kind, and whether it reads only the head of an arc, or only the modifier, and how far they are from each other."""
+    roles = {role for role, _, _ in template.terms}
+    alone = template.kind == "arc" and not isinstance(template.relation, Count) and len(roles) < 2
+    return list(KINDS).index(template.kind), 0 if not alone else ALONE_MOD if roles == {"mod"} else ALONE_HEAD
+
+
 def relation_number(template: PartTemplate, counts: tuple[Count, ...]) -> int:
     if isinstance(template.relation, Count):
         return FIRST_COUNT + counts.index(template.relation)
@@ -166,17 +182,16 @@ def relation_number(template: PartTemplate, counts: tuple[Count, ...]) -> int:
 def fill_partial(hashes, term_start, terms, counts, partial, totals):  # out: partial (roles, n + 2, templates), totals (counts, n + 2)
     n_templates, n = partial.shape[2], partial.shape[1] - 2
     for role in range(partial.shape[0]):
-        for t in range(n_templates):
-            start, stop = term_start[role * n_templates + t], term_start[role * n_templates + t + 1]
-            if start == stop:
-                for token in range(n + 2):
-                    partial[role, token, t] = 0
-            for p in range(start, stop):
-                attribute, offset, factor = terms[p, 0], terms[p, 1], terms[p, 2]
-                for token in range(n + 2):
-                    row = token + PAD if token <= n else hashes.shape[0] - 1 - PAD
-                    added = hashes[row + offset, attribute] * factor
-                    partial[role, token, t] = added if p == start else partial[role, token, t] + added
+        for token in range(n + 2):
+            row = token + PAD if token <= n else hashes.shape[0] - 1 - PAD
+            p = term_start[role * n_templates]
+            for t in range(n_templates):
+                total = 0
+                stop = term_start[role * n_templates + t + 1]
+                while p < stop:
+                    total += hashes[row + terms[p, 1], terms[p, 0]] * terms[p, 2]
+                    p += 1
+                partial[role, token, t] = total
     for c in range(totals.shape[0]):
         totals[c, 0] = totals[c, 1] = 0
         for token in range(1, n + 1):

@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.errors import FormatError
+from zerogap.errors import FormatError, InputError
+from zerogap.features.packed_table import packed
 from zerogap.features.part_keys import PartFeatures
-from zerogap.features.weight_table import Keys, table_of
+from zerogap.features.weight_table import Keys
+from zerogap.features.weights import Table
 from zerogap.grid import Scores
 
 MOST_STEPS = 2**15 - 1  # of a weight
@@ -24,19 +26,17 @@ FINEST_UNIT, COARSEST_UNIT = 2.0**-60, 2.0**40
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PartModel:
-    """`cells` and `numbers` are the table that kernels read (see `weight_table`)."""
+    """`table` is what kernels read: cells, the unit, and jumps (see `packed_table`)."""
 
     features: PartFeatures
     keys: Keys  # ascending
     steps: NDArray[np.int16]  # weights in units
     unit: float  # a power of two
-    cells: Keys = field(init=False, repr=False)
-    numbers: Scores = field(init=False, repr=False)
+    table: Table = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        cells, numbers = table_of(self.keys, self.steps.astype(np.float64) * self.unit)
-        object.__setattr__(self, "cells", cells)
-        object.__setattr__(self, "numbers", numbers)
+        cells, jumps = packed(self.keys, self.steps)
+        object.__setattr__(self, "table", (cells, np.array([self.unit]), jumps))
 
     @property
     def n_weights(self) -> int:
@@ -91,4 +91,7 @@ def from_arrays(arrays: dict[str, Any], name: str, features: PartFeatures, where
     low = keys & 255
     if len(keys) and not (bool((keys[1:] > keys[:-1]).all()) and int(low.min()) >= 1 and int(low.max()) <= len(features.templates)):
         raise FormatError(f"{where}: {name}_keys are damaged: expected ascending keys of {len(features.templates)} templates.")
-    return PartModel(features, keys, np.ascontiguousarray(steps.T).view(np.int16).reshape(-1), size)
+    try:
+        return PartModel(features, keys, np.ascontiguousarray(steps.T).view(np.int16).reshape(-1), size)
+    except InputError as error:
+        raise FormatError(f"{where}: {name}_keys are damaged: {error}") from None

@@ -12,10 +12,12 @@ from __future__ import annotations
 import numpy as np
 
 from zerogap.features.weight_table import EMPTY, Keys, cell_of, shift_of
+from zerogap.features.weights import Table
 from zerogap.grid import Scores
 from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
 
 FULLEST = 0.5  # share of places that are taken
+NO_JUMPS = np.zeros(0, dtype=np.uint16)
 
 
 @kernel(
@@ -94,6 +96,11 @@ class WeightTable:
         self.result: Scores = np.zeros(2)
         self.n_keys = 0
         self.moment = 0.0
+
+    @property
+    def table(self) -> Table:
+        """What scoring reads; not for longer than until the next step."""
+        return self.cells, self.numbers, NO_JUMPS
 
     def make_room(self, n: int) -> None:
         """For as many new keys."""

@@ -12,10 +12,10 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from numba import boolean, float64, int32, int64, njit, types
+from numba import boolean, float64, int16, int32, int64, njit, types, uint16
 from numba.core import config
 
-__all__ = ["boolean", "float64", "inlined", "inner", "int32", "int64", "kernel", "readonly", "types", "writable"]
+__all__ = ["boolean", "float64", "inlined", "inner", "int16", "int32", "int64", "kernel", "readonly", "types", "uint16", "writable"]
 
 _announced = False
 

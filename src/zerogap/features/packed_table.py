@@ -1,0 +1,121 @@
+"""Weights that are only read, in a table without collisions: a look costs two reads of memory and no branch.
+
+Keys are thrown into buckets by some of their bits, and every bucket has a jump such that
+
+    cell(key) = high bits of the key + jump[bucket of the key] * middle bits of the key, made odd
+
+differs for all keys (hash and displace; Belazzougui, Botelho & Dietzfelbinger 2009): the largest buckets choose first, each the
+smallest jump that lands on free cells. A cell has the bits of its key that are not its high ones, and 16 bits of weight in units: the
+cell, the jump and these bits give the whole key back, so unseen keys weigh exactly 0. A processor has many such looks under way at
+once, as none of them waits for what another one finds; in an open-addressing table it would guess, and be wrong, at every taken cell.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+# a kernel's types are its signature
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerogap.errors import InputError
+from zerogap.oracles.compile import inner, int16, int64, kernel, readonly, uint16, writable
+
+Keys = NDArray[np.int64]
+Jumps = NDArray[np.uint16]
+
+WEIGHT_BITS = 16
+WEIGHT_PART = (1 << WEIGHT_BITS) - 1  # of a cell
+SIGN = 1 << (WEIGHT_BITS - 1)  # of a weight
+FEWEST_BITS = WEIGHT_BITS  # of a cell's number: what is left of a key must fit beside the weight
+FULLEST = 0.8  # share of cells that are taken
+KEYS_PER_BUCKET = 2  # at least, in powers of two
+BUCKET_SHIFT = 8  # below are the bits of the template
+MIDDLE_SHIFT = 20
+MOST_JUMP = 2**16 - 1
+LARGEST_BUCKET = 64  # of random keys, none has as many
+MOST_CELLS_PER_KEY = 16
+
+
+@inner
+def cell_at(key, jump, shift, last_cell):
+    """All are unsigned."""
+    return ((key >> shift) + jump * ((key >> np.uint64(MIDDLE_SHIFT)) | np.uint64(1))) & last_cell
+
+
+@inner
+def steps_of(keys, size, cells, jumps, shift):
+    """The sum of the weights of the first keys, in units."""
+    high = np.uint64(shift)
+    low = np.uint64(64) - high
+    last_cell, last_bucket = np.uint64(cells.shape[0] - 1), np.uint64(jumps.shape[0] - 1)
+    total = np.int64(0)
+    for i in range(size):
+        key = np.uint64(keys[i])
+        cell = cell_at(key, np.uint64(jumps[(key >> np.uint64(BUCKET_SHIFT)) & last_bucket]), high, last_cell)
+        differs = np.int64(np.uint64(cells[cell]) ^ ((key << low) & ~np.uint64(WEIGHT_PART)))
+        total += ((differs ^ SIGN) - SIGN) if 0 <= differs <= WEIGHT_PART else 0
+    return total
+
+
+@kernel(int64(readonly(int64, 1), readonly(int16, 1), int64, writable(int64, 1), writable(uint16, 1)))
+def place_all(keys, steps, shift, cells, jumps):  # out: cells and jumps (powers of two of them, given as 0)
+    """Finds the jumps and fills the cells; returns whether it succeeded."""
+    n, n_buckets = keys.shape[0], jumps.shape[0]
+    high, last_cell = np.uint64(shift), np.uint64(cells.shape[0] - 1)
+    start = np.zeros(n_buckets + 1, dtype=np.int64)
+    for i in range(n):
+        start[((keys[i] >> BUCKET_SHIFT) & (n_buckets - 1)) + 1] += 1
+    largest = 0
+    for b in range(n_buckets):
+        largest = max(largest, start[b + 1])
+        start[b + 1] += start[b]
+    if largest > LARGEST_BUCKET:
+        return 0
+    order = np.empty(n, dtype=np.int64)
+    at = start.copy()
+    for i in range(n):
+        b = (keys[i] >> BUCKET_SHIFT) & (n_buckets - 1)
+        order[at[b]] = i
+        at[b] += 1
+    taken = np.zeros(cells.shape[0], dtype=np.bool_)
+    chosen = np.empty(largest, dtype=np.uint64)
+    for size in range(largest, 0, -1):
+        for b in range(n_buckets):
+            first = start[b]
+            if start[b + 1] - first != size:
+                continue
+            jump, placed = -1, 0
+            while placed < size:
+                for p in range(placed):
+                    taken[chosen[p]] = False
+                jump += 1
+                if jump > MOST_JUMP:
+                    return 0
+                placed = 0
+                while placed < size:
+                    cell = cell_at(np.uint64(keys[order[first + placed]]), np.uint64(jump), high, last_cell)
+                    if taken[cell]:
+                        break
+                    taken[cell] = True
+                    chosen[placed] = cell
+                    placed += 1
+            jumps[b] = jump
+            for p in range(size):
+                i = order[first + p]
+                cells[chosen[p]] = ((keys[i] << (64 - shift)) & ~WEIGHT_PART) | (steps[i] & WEIGHT_PART)
+    return 1
+
+
+def packed(keys: Keys, steps: NDArray[np.int16]) -> tuple[Keys, Jumps]:
+    """Cells and jumps; keys are all different."""
+    bits = FEWEST_BITS
+    while len(keys) > FULLEST * (1 << bits):
+        bits += 1
+    while True:
+        cells, jumps = np.zeros(1 << bits, dtype=np.int64), np.zeros(1 << (bits - KEYS_PER_BUCKET.bit_length()), dtype=np.uint16)
+        if place_all(keys, steps, 64 - bits, cells, jumps):
+            return cells, jumps
+        bits += 1
+        if bits > 64 - WEIGHT_BITS or (1 << bits) > MOST_CELLS_PER_KEY * max(len(keys), 1 << FEWEST_BITS):
+            raise InputError(f"{len(keys):,} keys of features cannot be told apart: expected random bits.")
