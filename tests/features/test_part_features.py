@@ -169,18 +169,33 @@ def test_damaged_arrays_are_refused(damage):
 
 
 @given(
-    st.dictionaries(st.integers(-(2**63), 2**63 - 1), st.integers(-(2**15) + 1, 2**15 - 1), max_size=50),
-    st.lists(st.integers(-(2**63), 2**63 - 1), max_size=20),
-    st.sampled_from([0, 2**40 - 1, ~(2**40 - 1)]),
+    st.dictionaries(st.integers(0, 10**6), st.integers(-(2**15) + 1, 2**15 - 1), max_size=50),
+    st.lists(st.integers(0, 10**6), max_size=20),
+    st.sampled_from([-1, 2**44 - 1, ~(2**20 - 1)]),
 )
-def test_a_table_that_is_only_read_has_all_weights_and_nothing_else(weights, others, same):
-    weights = {key & ~same & ~255 | 1: weight for key, weight in weights.items()}  # keys that share many bits
+def test_a_table_that_is_only_read_has_all_weights_and_nothing_else(weights, others, bits):
+    def key(number):  # the high or the low bits may be those of all
+        return hash_of(str(number)) & bits | 1
+
+    weights = {key(number): weight for number, weight in weights.items()}
+    others = [key(number) for number in others]
     keys, steps = np.array(list(weights), dtype=np.int64), np.array(list(weights.values()), dtype=np.int16)
     cells, jumps = packed(keys, steps)
     unit = np.array([0.25])
     for key in [*weights, *others]:
         assert sum_weights(np.array([key]), cells, unit, jumps) == 0.25 * weights.get(key, 0)
     assert sum_weights(keys, cells, unit, jumps) == 0.25 * sum(weights.values())
+
+
+def test_jumps_of_a_file_are_not_believed():
+    keys = np.array([hash_of(str(i)) for i in range(60_000)], dtype=np.int64)
+    steps = np.arange(60_000).astype(np.int16)
+    cells, jumps = packed(keys, steps)
+    again, _ = packed(keys, steps, jumps)
+    assert np.array_equal(cells, again)
+    for wrong in (jumps[:-1], np.zeros_like(jumps), jumps[:0], np.tile(jumps, 64)):
+        with pytest.raises(InputError, match="jumps do not part"):
+            packed(keys, steps, wrong)
 
 
 def test_keys_that_are_not_random_do_not_fill_the_memory():

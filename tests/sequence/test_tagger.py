@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zerogap.errors import FormatError, InputError
-from zerogap.oracles.trigram_tags import best_sequence, pair_starts, sum_sequences
+from zerogap.oracles.trigram_sums import sum_sequences
+from zerogap.oracles.trigram_tags import best_sequence, pair_starts
 from zerogap.sequence.tagger import BATCH, WIDE, Tagger, Tags, kinds_of, plan_of, table_of, text_of
 from zerogap.sequence.tagger_features import (
     ATTRIBUTES,

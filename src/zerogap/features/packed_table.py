@@ -107,15 +107,40 @@ def place_all(keys, steps, shift, cells, jumps):  # out: cells and jumps (powers
     return 1
 
 
-def packed(keys: Keys, steps: NDArray[np.int16]) -> tuple[Keys, Jumps]:
-    """Cells and jumps; keys are all different."""
+@kernel(int64(readonly(int64, 1), readonly(int16, 1), int64, readonly(uint16, 1), writable(int64, 1)))
+def place_again(keys, steps, shift, jumps, cells):  # out: cells (given as 0)
+    """Fills the cells by jumps that were found before; returns whether no two keys share one."""
+    high, last_cell, last_bucket = np.uint64(shift), np.uint64(cells.shape[0] - 1), np.uint64(jumps.shape[0] - 1)
+    taken = np.zeros(cells.shape[0], dtype=np.bool_)
+    for i in range(keys.shape[0]):
+        key = np.uint64(keys[i])
+        cell = cell_at(key, np.uint64(jumps[(key >> np.uint64(BUCKET_SHIFT)) & last_bucket]), high, last_cell)
+        if taken[cell]:
+            return 0
+        taken[cell] = True
+        cells[cell] = ((keys[i] << (64 - shift)) & ~WEIGHT_PART) | (steps[i] & WEIGHT_PART)
+    return 1
+
+
+def packed(keys: Keys, steps: NDArray[np.int16], jumps: Jumps | None = None) -> tuple[Keys, Jumps]:
+    """Cells and jumps; keys are all different. Jumps that were found before save most of the time, and are not believed."""
     bits = FEWEST_BITS
     while len(keys) > FULLEST * (1 << bits):
         bits += 1
-    while True:
-        cells, jumps = np.zeros(1 << bits, dtype=np.int64), np.zeros(1 << (bits - KEYS_PER_BUCKET.bit_length()), dtype=np.uint16)
-        if place_all(keys, steps, 64 - bits, cells, jumps):
-            return cells, jumps
+    most = max(bits + 1, (MOST_CELLS_PER_KEY * len(keys)).bit_length())
+    if jumps is not None:
+        bits = (len(jumps) - 1).bit_length() + KEYS_PER_BUCKET.bit_length()
+        cells = np.zeros(1 << min(bits, most), dtype=np.int64)
+        if not (FEWEST_BITS <= bits <= most and buckets(bits) == len(jumps) and place_again(keys, steps, 64 - bits, jumps, cells)):
+            raise InputError(f"{len(jumps):,} jumps do not part {len(keys):,} keys of features.")
+        return cells, jumps
+    while bits <= most:
+        cells, found = np.zeros(1 << bits, dtype=np.int64), np.zeros(buckets(bits), dtype=np.uint16)
+        if place_all(keys, steps, 64 - bits, cells, found):
+            return cells, found
         bits += 1
-        if bits > 64 - WEIGHT_BITS or (1 << bits) > MOST_CELLS_PER_KEY * max(len(keys), 1 << FEWEST_BITS):
-            raise InputError(f"{len(keys):,} keys of features cannot be told apart: expected random bits.")
+    raise InputError(f"{len(keys):,} keys of features cannot be told apart: expected random bits.")
+
+
+def buckets(bits: int) -> int:
+    return 1 << (bits - KEYS_PER_BUCKET.bit_length())

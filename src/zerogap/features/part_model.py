@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import FormatError, InputError
-from zerogap.features.packed_table import packed
+from zerogap.features.packed_table import Jumps, packed
 from zerogap.features.part_keys import PartFeatures
 from zerogap.features.weight_table import Keys
 from zerogap.features.weights import Table
@@ -32,10 +32,11 @@ class PartModel:
     keys: Keys  # ascending
     steps: NDArray[np.int16]  # weights in units
     unit: float  # a power of two
+    jumps: Jumps | None = field(default=None, repr=False)  # of the table, if they are known
     table: Table = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        cells, jumps = packed(self.keys, self.steps)
+        cells, jumps = packed(self.keys, self.steps, self.jumps)
         object.__setattr__(self, "table", (cells, np.array([self.unit]), jumps))
 
     @property
@@ -69,6 +70,7 @@ def to_arrays(model: PartModel, name: str) -> dict[str, Any]:
     return {
         f"{name}_keys": np.ascontiguousarray(planes),
         f"{name}_steps": np.ascontiguousarray(model.steps.view(np.uint8).reshape(-1, 2).T),
+        f"{name}_jumps": model.table[2],
         f"{name}_unit": np.array(model.unit),
     }
 
@@ -86,12 +88,15 @@ def from_arrays(arrays: dict[str, Any], name: str, features: PartFeatures, where
     size = float(unit) if unit.shape == () and unit.dtype == np.float64 else 0.0
     if not FINEST_UNIT <= size <= COARSEST_UNIT or math.frexp(size)[0] != 0.5:
         raise FormatError(f"{where}: {name}_unit is {unit}: expected a power of two.")
+    jumps = arrays.get(f"{name}_jumps")  # older files have none
+    if jumps is not None and (jumps.dtype != np.uint16 or jumps.ndim != 1):
+        raise FormatError(f"{where}: {name}_jumps are {jumps.dtype} with {jumps.ndim} axes: expected uint16 with 1.")
     differences = np.ascontiguousarray(planes.T).view(np.uint64).reshape(-1)
     keys = np.cumsum(differences, dtype=np.uint64).astype(np.int64)
     low = keys & 255
     if len(keys) and not (bool((keys[1:] > keys[:-1]).all()) and int(low.min()) >= 1 and int(low.max()) <= len(features.templates)):
         raise FormatError(f"{where}: {name}_keys are damaged: expected ascending keys of {len(features.templates)} templates.")
     try:
-        return PartModel(features, keys, np.ascontiguousarray(steps.T).view(np.int16).reshape(-1), size)
+        return PartModel(features, keys, np.ascontiguousarray(steps.T).view(np.int16).reshape(-1), size, jumps)
     except InputError as error:
         raise FormatError(f"{where}: {name}_keys are damaged: {error}") from None

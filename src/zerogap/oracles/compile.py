@@ -1,23 +1,45 @@
 """How kernels are compiled: once, with one explicit signature, cached on disk, without the GIL.
 
 A signature says what a kernel reads (read-only arrays, which writable ones may stand for) and what it fills (writable
-ones). Compilation happens when the module of the kernel is imported for the first time on a machine; later
-imports read the cache. With NUMBA_DISABLE_JIT=1 kernels are plain Python.
+ones). Compilation happens when the module of the kernel is imported for the first time on a machine, or, if it is rare, when
+it is called for the first time; after that, the cache is read. With NUMBA_DISABLE_JIT=1 kernels are plain Python.
 """
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
+import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from subprocess import DEVNULL
 from typing import Any
 
 from numba import boolean, float64, int16, int32, int64, njit, types, uint16
 from numba.core import config
 
-__all__ = ["boolean", "float64", "inlined", "inner", "int16", "int32", "int64", "kernel", "readonly", "types", "uint16", "writable"]
+__all__ = [
+    "boolean",
+    "float64",
+    "inlined",
+    "inner",
+    "int16",
+    "int32",
+    "int64",
+    "kernel",
+    "rare_kernel",
+    "readonly",
+    "types",
+    "uint16",
+    "writable",
+]
+
+BESIDE = "ZEROGAP_COMPILE_ALONE"  # set: no other process helps
 
 _announced = False
+_beside: list[str] = []
+_helpers: list[subprocess.Popen[bytes]] = []
 
 
 def readonly(dtype: Any, ndim: int) -> Any:
@@ -32,18 +54,33 @@ def writable(dtype: Any, ndim: int) -> Any:
 
 def kernel(signature: Any) -> Callable[[Callable[..., Any]], Any]:
     """Decorates a function on arrays: `@kernel(int64(readonly(float64, 2), writable(int64, 1)))`."""
+    return lambda function: function if config.DISABLE_JIT else compiled(function, signature)  # type: ignore[attr-defined]  # set by numba
 
-    def compiled(function: Callable[..., Any]) -> Any:
-        if config.DISABLE_JIT:  # type: ignore[attr-defined]  # set by numba at import
-            return function
-        dispatcher = njit(cache=True, nogil=True)(function)
-        if not is_cached(dispatcher):
-            announce()
-        dispatcher.compile(signature)
-        dispatcher.disable_compile()
-        return dispatcher
 
-    return compiled
+def rare_kernel(signature: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Decorates a kernel that few need, and that no other kernel calls: it is compiled when it is called for the first time."""
+
+    def decorated(function: Callable[..., Any]) -> Any:
+        found: list[Any] = []
+
+        @functools.wraps(function)
+        def called(*arguments: Any) -> Any:
+            if not found:
+                found.append(compiled(function, signature))
+            return found[0](*arguments)
+
+        return function if config.DISABLE_JIT else called  # type: ignore[attr-defined]
+
+    return decorated
+
+
+def compiled(function: Callable[..., Any], signature: Any) -> Any:
+    dispatcher = njit(cache=True, nogil=True)(function)
+    if not is_cached(dispatcher):
+        announce()
+    dispatcher.compile(signature)
+    dispatcher.disable_compile()
+    return dispatcher
 
 
 def inner(function: Callable[..., Any]) -> Any:
@@ -71,8 +108,26 @@ def is_cached(dispatcher: Any) -> bool:
 
 
 def announce() -> None:
-    """Says once per process, to people only, why the first call takes seconds."""
+    """When the first kernel of this process is not in the cache: says why it takes seconds, to people only, and has others compiled too."""
     global _announced
-    if not _announced and sys.stderr.isatty():
-        print("zerogap: compiling kernels for this machine (once; they are kept on disk) ...", file=sys.stderr)
+    if _announced:
+        return
     _announced = True
+    if sys.stderr.isatty():
+        print("zerogap: compiling kernels for this machine (once; they are kept on disk) ...", file=sys.stderr)
+    for module in _beside:
+        with contextlib.suppress(OSError):
+            _helpers.append(subprocess.Popen([sys.executable, "-c", f"import {module}"], stdin=DEVNULL, stdout=DEVNULL, stderr=DEVNULL))
+
+
+@contextlib.contextmanager
+def beside(module: str) -> Iterator[None]:
+    """If kernels must be compiled within the context, another process compiles those of the module at the same time, for the cache."""
+    if (os.cpu_count() or 1) > 1 and module not in sys.modules and BESIDE not in os.environ:
+        _beside.append(module)
+    try:
+        yield
+    finally:
+        _beside.clear()
+        while _helpers:
+            _helpers.pop().wait()

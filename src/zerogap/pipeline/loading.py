@@ -8,9 +8,13 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from zerogap.dependency.model import Parser
 from zerogap.errors import FormatError, UnknownMethod
-from zerogap.pipeline.stages import Pipeline
+from zerogap.oracles.compile import beside
+
+with beside("zerogap.sequence.tagger"):  # a new user waits half as long
+    from zerogap.dependency.model import Parser
+    from zerogap.pipeline.stages import Pipeline
+
 from zerogap.sequence.tagger import Tagger
 
 MODELS = Path(__file__).parents[1] / "models"
