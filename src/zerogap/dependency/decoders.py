@@ -28,7 +28,7 @@ from zerogap.oracles.eisner import eisner_kernel
 from zerogap.oracles.grandsiblings import grandsibling_kernel
 from zerogap.oracles.outermost import outermost_kernel
 from zerogap.oracles.siblings import sibling_kernel
-from zerogap.proof.certificate import Certificate, CutDuals, DynamicProgram
+from zerogap.proof.certificate import Certificate, CutDuals, DynamicProgram, HeadPrices
 from zerogap.proof.solution import Solution, Trace
 from zerogap.relax.closing import check_limits
 from zerogap.relax.many import decode_each
@@ -148,7 +148,7 @@ def no_words(problem: Problem) -> tuple[Heads, float, Certificate]:
     score = problem.score(problem.tree(heads, heads))
     if score == -np.inf:
         raise Infeasible("the sentence has no words, and stops[0, 0] forbids that.")
-    return heads, score, DynamicProgram() if problem.projective else CutDuals((), ())
+    return heads, score, DynamicProgram() if problem.projective else HeadPrices((), (), ()) if problem.parts else CutDuals((), ())
 
 
 def best_nonprojective(problem: Problem, arcs: Scores) -> tuple[Heads, float, Certificate]:
@@ -221,6 +221,23 @@ def best_by_outermost(problem: Problem, arcs: Scores) -> tuple[Heads, float, Cer
     return heads, float(bound), DynamicProgram()
 
 
+def by_agreement(*, branch: bool) -> Callable[..., Solution[Tree]]:
+    """A decoder by dual decomposition; with `branch` it goes on until there is a proof."""
+
+    def decoder(problem: Problem, *, time_limit: float | None = None, k: int = 1) -> Solution[Tree]:
+        from zerogap.dependency.dual_decomposition import dual_decomposition  # most do without
+
+        if k > 1:
+            raise InputError(f"k is {k}: expected 1, since the next best trees are not known for non-projective trees with larger parts.")
+        arcs, labels = with_best_labels(problem)
+        if problem.n_words == 0:
+            heads, bound, certificate = no_words(problem)
+            return Solution(problem.tree(heads, heads), bound, bound, certificate, Trace((bound,), (bound,), (0.0,)))
+        return dual_decomposition(problem, arcs, labels, branch=branch, time_limit=time_limit)
+
+    return decoder
+
+
 def infeasible_parts(problem: Problem, arcs: Scores) -> Infeasible:
     best_by_arcs(problem, arcs)  # if it is the arcs, this says so
     return Infeasible(f"no projective tree avoids the parts of score -inf: {', '.join(parts_in(problem))}.")
@@ -242,4 +259,6 @@ METHODS: dict[str, Method] = {
     "siblings": Method(exactly(best_by_siblings, ranked_projective), frozenset({True}), SIBLINGS),
     "outermost": Method(exactly(best_by_outermost, ranked_projective), frozenset({True}), OUTERMOST),
     "grandsiblings": Method(exactly(partial(best_by_candidates, grand=True), ranked_projective), frozenset({True}), GRANDSIBLINGS),
+    "head-automata": Method(by_agreement(branch=True), frozenset({True, False}), GRANDSIBLINGS),
+    "dual-decomposition": Method(by_agreement(branch=False), frozenset({True, False}), GRANDSIBLINGS),
 }

@@ -103,7 +103,7 @@ def place_all(keys, steps, shift, cells, jumps):  # out: cells and jumps (powers
             jumps[b] = jump
             for p in range(size):
                 i = order[first + p]
-                cells[chosen[p]] = ((keys[i] << (64 - shift)) & ~WEIGHT_PART) | (steps[i] & WEIGHT_PART)
+                cells[chosen[p]] = ((keys[i] << (64 - shift)) & ~WEIGHT_PART) | (np.int64(steps[i]) & WEIGHT_PART)
     return 1
 
 
@@ -118,7 +118,7 @@ def place_again(keys, steps, shift, jumps, cells):  # out: cells (given as 0)
         if taken[cell]:
             return 0
         taken[cell] = True
-        cells[cell] = ((keys[i] << (64 - shift)) & ~WEIGHT_PART) | (steps[i] & WEIGHT_PART)
+        cells[cell] = ((keys[i] << (64 - shift)) & ~WEIGHT_PART) | (np.int64(steps[i]) & WEIGHT_PART)
     return 1
 
 

@@ -68,6 +68,20 @@ class Agreement:
 
 
 @dataclass(frozen=True, slots=True)
+class HeadPrices:
+    """Prices of arcs at which a tree and every head choose arcs on their own; all others cost nothing.
+
+    Arc h -> m has the number h * (n + 1) + m. The tree receives `down` and `up` of its arcs, a head pays `down` for each of its modifiers
+    and `up` for the arc to itself: the bound is the best of all choices together (Rush 2014, sections 6.4 and 6.5).
+    """
+
+    kind: ClassVar[str] = "head-prices"
+    arcs: tuple[int, ...]
+    down: tuple[float, ...]
+    up: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Unsatisfiable:
     """Nothing that is left can satisfy one constraint: the least (or most) that its row can sum to is beyond its limit."""
 
@@ -91,7 +105,7 @@ class Leaves:
     leaves: tuple[Leaf, ...]
 
 
-Certificate = DynamicProgram | Multipliers | CutDuals | Intersection | Agreement | Unsatisfiable | Leaves
+Certificate = DynamicProgram | Multipliers | CutDuals | Intersection | Agreement | HeadPrices | Unsatisfiable | Leaves
 
 
 def certificate_to_json(certificate: Certificate) -> dict[str, Any]:
@@ -106,6 +120,8 @@ def certificate_to_json(certificate: Certificate) -> dict[str, Any]:
             body = {"constraints": list(constraints), "prices": [[c, number_to_json(u)] for c, u in prices]}
         case Agreement(prices=where_and_how_much):
             body = {"prices": [[c, t, a, number_to_json(u)] for c, t, a, u in where_and_how_much]}
+        case HeadPrices(arcs, down, up):
+            body = {"arcs": list(arcs), "down": [number_to_json(v) for v in down], "up": [number_to_json(v) for v in up]}
         case Unsatisfiable(row):
             body = {"row": row}
         case Leaves(leaves):
@@ -160,6 +176,12 @@ def agreement_from_json(value: dict[str, Any], where: str) -> Agreement:
     return Agreement(tuple(prices))
 
 
+def head_prices_from_json(value: dict[str, Any], where: str) -> HeadPrices:
+    arcs = expect(field(value, "arcs", where), list, f"{where}.arcs")
+    down, up = (numbers_from_json(field(value, name, where), f"{where}.{name}") for name in ("down", "up"))
+    return HeadPrices(tuple(expect(arc, int, f"{where}.arcs[{i}]") for i, arc in enumerate(arcs)), down, up)
+
+
 def leaves_from_json(value: dict[str, Any], where: str) -> Leaves:
     leaves = []
     for i, leaf in enumerate(expect(field(value, "leaves", where), list, f"{where}.leaves")):
@@ -180,6 +202,7 @@ FROM_JSON: dict[str, Callable[[dict[str, Any], str], Certificate]] = {
     CutDuals.kind: cut_duals_from_json,
     Intersection.kind: intersection_from_json,
     Agreement.kind: agreement_from_json,
+    HeadPrices.kind: head_prices_from_json,
     Unsatisfiable.kind: lambda value, where: Unsatisfiable(expect(field(value, "row", where), int, f"{where}.row")),
     Leaves.kind: leaves_from_json,
 }

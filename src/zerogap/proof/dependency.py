@@ -14,11 +14,13 @@ import numpy as np
 
 from zerogap.dependency.problem import Problem
 from zerogap.errors import VerificationError
-from zerogap.grid import MANTISSA_BITS, Scores
-from zerogap.proof.certificate import Certificate, CutDuals, DynamicProgram
+from zerogap.grid import Scores
+from zerogap.proof.certificate import Certificate, CutDuals, DynamicProgram, HeadPrices, Leaves
 from zerogap.proof.dependency_charts import arc_chart, sibling_chart
 from zerogap.proof.dependency_grandparents import grandparent_chart
 from zerogap.proof.dependency_lists import best_of
+from zerogap.proof.exact_values import check_exact
+from zerogap.proof.head_prices import head_prices_bound
 
 OF_GRANDPARENTS = {"grandparents", "outermost", "grandsiblings"}
 OF_CHARTS = {"siblings", "stops", *OF_GRANDPARENTS}
@@ -32,6 +34,8 @@ def dependency_bound(problem: Problem, certificate: Certificate) -> float:
             return math.fsum(certificate.values)
         case DynamicProgram():
             return float(best_projective_scores(problem, 1)[0])
+        case HeadPrices() | Leaves():
+            return head_prices_bound(problem, certificate, labelled_arcs(problem, 1)[..., 0])
         case _:
             raise VerificationError(f"a certificate of kind {certificate.kind!r} proves nothing about dependency trees.")
 
@@ -105,14 +109,3 @@ def slack_of_cuts(problem: Problem, certificate: CutDuals) -> Scores:
         score, room = float(arcs[h, m]), float(allowance[h, m])
         raise VerificationError(f"the arc {h} -> {m} scores {score!r}, more than the {room!r} of the sets that it enters.")
     return np.asarray(allowance - arcs)
-
-
-def check_exact(values: tuple[float, ...], problem: Problem) -> None:
-    """Sums of the values are exact: multiples of the problem's resolution, together below 2^53 of it."""
-    for k, value in enumerate(values):
-        if not math.isfinite(value):
-            raise VerificationError(f"values[{k}] is {value!r}: expected a finite number.")
-        if math.fmod(value, problem.resolution) != 0:
-            raise VerificationError(f"values[{k}] is {value!r}: expected a multiple of the problem's resolution {problem.resolution!r}.")
-    if math.fsum(map(abs, values)) >= math.ldexp(problem.resolution, MANTISSA_BITS):
-        raise VerificationError("the values are so large that their sums are not exact.")

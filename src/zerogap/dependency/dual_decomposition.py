@@ -1,0 +1,222 @@
+"""Trees with siblings, grandparents and both, projective or not, by dual decomposition, and to the end (Rush 2014, chapter 6).
+
+A tree and the automata of all heads are made to agree by prices on arcs (`oracles.head_automata`). Where they do not agree, which is
+on few sentences of a trained model, branch and bound goes on: an arc is required or forbidden, and the prices of the parent
+are where the children begin. So every sentence ends with a proof, unless a limit is reached before.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerogap.dependency.head_scores import HeadScores, head_scores
+from zerogap.dependency.problem import Problem, Tree
+from zerogap.errors import Infeasible, InputError
+from zerogap.grid import Scores
+from zerogap.oracles.arborescence import maximum_arborescence
+from zerogap.oracles.eisner import eisner
+from zerogap.oracles.head_automata import BOUND, CLOSED, DECODED, EMPTY, ITERATIONS, OPEN, RATE, REQUIRED, SCORE, TIRED, agree
+from zerogap.proof.certificate import HeadPrices
+from zerogap.proof.solution import Solution, Trace
+from zerogap.relax.branching import Bounded, Fixed, branch_and_bound
+from zerogap.relax.lagrangian import Candidate
+
+Integers = NDArray[np.int64]
+
+MAX_ITERATIONS = 5000  # as in the thesis
+STEPS = ("polyak", "decreasing")
+CHUNK = 1000  # iterations between two looks at the clock
+RATE_AT_FIRST, LEAST_RATE = 1.0, 0.002
+NODE_ITERATIONS, NODE_RATE, NODE_LEAST_RATE = 200, 0.5, 0.02
+SHARE_OF_ARCS = 0.5  # of the score of an arc, the tree's part at first
+
+
+@dataclass(slots=True, eq=False)
+class Agreement:
+    """The relaxation of one problem: `run` lowers the bound from some prices, within some arcs."""
+
+    problem: Problem
+    scores: HeadScores
+    labels: NDArray[np.int64] | None  # the best of every arc (n + 1, n + 1)
+    heads: Integers = field(init=False)  # of arcs
+    iterations: int = 0
+    decoded: int = 0  # automata, all together
+
+    def __post_init__(self) -> None:
+        c = self.scores.candidates
+        self.heads = np.repeat(np.arange(2 * c.n_words + 2) >> 1, np.diff(c.modifier_start))
+
+    @property
+    def modifiers(self) -> Integers:
+        return self.scores.candidates.modifiers
+
+    def first_prices(self, arcs: Scores) -> Scores:
+        prices = np.zeros((2, len(self.modifiers)))
+        unit = self.problem.resolution
+        np.multiply(np.rint(arcs[self.heads, self.modifiers] * (SHARE_OF_ARCS / unit)), unit, out=prices[0])
+        return prices
+
+    def state(self, fixed: Fixed) -> Integers:
+        """Which arcs are closed, open or required after these decisions."""
+        state = np.full(len(self.modifiers), OPEN)
+        for part, inside in fixed:
+            h, m = divmod(part, self.problem.n_words + 1)
+            here = (self.heads == h) & (self.modifiers == m)
+            if inside:
+                state[(self.modifiers == m) & ~here] = CLOSED
+                state[here] = np.where(state[here] == CLOSED, CLOSED, REQUIRED)
+            else:
+                state[here] = CLOSED
+        return state
+
+    def run(
+        self,
+        state: Integers,
+        prices: Scores,
+        floor: float,
+        *,
+        rate: float,
+        least_rate: float,
+        rule: int,
+        max_iterations: int,
+        deadline: float,
+    ) -> Run:
+        """Steps from `prices`, which are changed, until agreement, a bound of at most `floor`, or a limit."""
+        n, n_arcs = self.problem.n_words, len(self.modifiers)
+        best_prices, heads = np.empty((2, n_arcs)), np.empty(n, dtype=np.int64)
+        disputed, result = np.zeros(n_arcs, dtype=np.int64), np.empty(5)
+        trace = np.empty((2, min(max_iterations, CHUNK)))
+        bound, lowest, found, seconds = math.inf, best_prices, floor, []
+        bounds, found_scores = [], []
+        while True:
+            room = min(max_iterations, CHUNK)
+            status = agree(
+                *self.scores.arrays, state, found, rate, least_rate, rule, room, self.problem.resolution, prices, best_prices, heads,
+                disputed, result, trace,
+            )  # fmt: skip
+            done = int(result[ITERATIONS])
+            bounds.append(trace[0, :done].copy())
+            found_scores.append(trace[1, :done].copy())
+            seconds.append((done, time.perf_counter()))
+            self.iterations += done
+            self.decoded += int(result[DECODED])
+            max_iterations -= done
+            found = float(result[SCORE])
+            if result[BOUND] < bound:
+                bound, lowest = float(result[BOUND]), best_prices.copy()
+            rate = float(result[RATE])
+            if status != TIRED or max_iterations <= 0 or rate < least_rate or seconds[-1][1] >= deadline:
+                break
+        tree = heads if found > floor else None
+        return Run(status, bound, lowest if bound < math.inf else prices, tree, found, disputed, bounds, found_scores, seconds)
+
+    def evidence(self, prices: Scores) -> HeadPrices:
+        numbers = self.heads * (self.problem.n_words + 1) + self.modifiers
+        return HeadPrices(tuple(numbers.tolist()), tuple(prices[0].tolist()), tuple(prices[1].tolist()))
+
+    def candidate(self, heads: Integers) -> Candidate:
+        words = np.arange(1, self.problem.n_words + 1)
+        structure = self.problem.tree(heads, None if self.labels is None else self.labels[heads, words])
+        return Candidate(structure, self.problem.score(structure))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Run:
+    status: int
+    bound: float
+    prices: Scores  # of the bound
+    heads: Integers | None  # a tree that beats the floor
+    score: float  # of that tree, or the floor
+    disputed: Integers
+    bounds: list[Scores]
+    scores: list[Scores]
+    seconds: list[tuple[int, float]]
+
+    def trace(self, begin: float) -> Trace:
+        """The best bound and score after every iteration; times between two looks at the clock are interpolated."""
+        bounds = np.minimum.accumulate(np.concatenate(self.bounds))
+        scores = np.maximum.accumulate(np.concatenate(self.scores))
+        times, before = [], begin
+        for done, now in self.seconds:
+            times.append(before - begin + (now - before) * np.arange(1, done + 1) / max(done, 1))
+            before = now
+        return Trace(tuple(bounds.tolist()), tuple(scores.tolist()), tuple(np.concatenate(times).tolist()))
+
+
+def dual_decomposition(
+    problem: Problem,
+    arcs: Scores,
+    labels: NDArray[np.int64] | None,
+    *,
+    branch: bool = True,
+    step: str = "polyak",
+    first_step: float | None = None,
+    max_iterations: int = MAX_ITERATIONS,
+    max_nodes: int | None = None,
+    time_limit: float | None = None,
+) -> Solution[Tree]:
+    """The best tree by algorithms 8 and 9, and with `branch` by branch and bound where they stop.
+
+    `step` is "polyak" (steps from the gap) or "decreasing" (`first_step` / (t + 1), t the number of times that the dual went up, as in
+    appendix A.2). Raises Infeasible if there is no tree.
+    """
+    begin = time.perf_counter()
+    if step not in STEPS:
+        raise InputError(f"step is {step!r}: expected one of {', '.join(STEPS)}.")
+    if not np.all(np.any(arcs[:, 1:] > -np.inf, axis=0)):
+        raise no_tree(problem, arcs)
+    relaxation = Agreement(problem, head_scores(problem, arcs), labels)
+    deadline = math.inf if time_limit is None else begin + time_limit
+    rule = STEPS.index(step)
+    rate = first_step if first_step is not None else (RATE_AT_FIRST if rule == 0 else 1.0)
+    top = relaxation.run(
+        relaxation.state(()), relaxation.first_prices(arcs), -math.inf, rate=rate, least_rate=LEAST_RATE if branch else 0.0, rule=rule,
+        max_iterations=max_iterations, deadline=deadline,
+    )  # fmt: skip
+    trace = top.trace(begin)
+    best = None if top.heads is None else relaxation.candidate(top.heads)
+    if top.status == EMPTY:
+        raise no_tree(problem, arcs)
+    if not branch or (best is not None and best.score >= top.bound):
+        candidate = best or Candidate(None, -math.inf)
+        bound = max(top.bound, candidate.score)
+        return Solution(candidate.structure, candidate.score, bound, relaxation.evidence(top.prices), trace)
+
+    def solve(fixed: Fixed, warm: Any, incumbent: Candidate | None, left: float | None) -> Bounded:
+        floor = -math.inf if incumbent is None else incumbent.score
+        state = relaxation.state(fixed)
+        run = relaxation.run(
+            state, warm.copy(), floor, rate=NODE_RATE, least_rate=NODE_LEAST_RATE, rule=0, max_iterations=NODE_ITERATIONS, deadline=deadline
+        )
+        candidate = None if run.heads is None else relaxation.candidate(run.heads)
+        return Bounded(run.bound, relaxation.evidence(run.prices), candidate, split_on(run, state), run.prices)
+
+    def split_on(run: Run, state: Integers) -> int | None:
+        doubt = np.where(state == OPEN, run.disputed, 0)
+        arc = int(doubt.argmax())
+        return int(relaxation.heads[arc] * (problem.n_words + 1) + relaxation.modifiers[arc]) if doubt[arc] > 0 else None
+
+    state = relaxation.state(())
+    root = Bounded(top.bound, relaxation.evidence(top.prices), best, split_on(top, state), top.prices)
+    left = None if time_limit is None else max(deadline - time.perf_counter(), 0.0)
+    searched = branch_and_bound(solve, root=root, incumbent=best, max_nodes=max_nodes, time_limit=left)
+    if searched.best is None:
+        if searched.bound == -math.inf:
+            raise no_tree(problem, arcs)
+        return Solution(None, -math.inf, searched.bound, searched.certificate, trace.then(searched.trace))
+    return Solution(searched.best.structure, searched.best.score, searched.bound, searched.certificate, trace.then(searched.trace))
+
+
+def no_tree(problem: Problem, arcs: Scores) -> Infeasible:
+    best = eisner if problem.projective else maximum_arborescence
+    try:
+        best(arcs, single_root=problem.single_root)
+    except Infeasible as error:
+        return error
+    return Infeasible(f"no tree avoids the parts of score -inf: {', '.join(problem.parts)}.")

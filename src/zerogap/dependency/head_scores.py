@@ -1,0 +1,165 @@
+"""The scores of a problem by head: what its automata read (see `oracles.head_automata`).
+
+For every head and side, `pairs` scores a modifier and the one before it (with the arc), `stops` the last one, `grand` a modifier and
+the head of the head, `joint` all three, `outer` the last one and the head of the head. Only candidate arcs have entries.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+# a kernel's types are its signature
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerogap.dependency.candidate_scores import candidate_heads, entries
+from zerogap.dependency.candidates import Candidates, candidates_of
+from zerogap.dependency.parts import DenseParts, Parts
+from zerogap.dependency.problem import Problem
+from zerogap.grid import Scores
+from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
+from zerogap.oracles.head_automata import CHAIN, GRAND, JOINT, OUTER, PROJECTIVE, SINGLE_ROOT
+
+Integers = NDArray[np.int64]
+NOTHING: Scores = np.zeros(0)
+NO_CUBE: Scores = np.zeros((0, 0, 0))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeadScores:
+    """`flags` say what is scored, and which trees are wanted."""
+
+    candidates: Candidates  # with grandparents as contexts, if they are scored
+    flags: int
+    pairs: Scores
+    pair_start: Integers
+    stops: Scores
+    grand: Scores
+    grand_start: Integers
+    joint: Scores
+    outer: Scores
+
+    @property
+    def n_words(self) -> int:
+        return self.candidates.n_words
+
+    @property
+    def n_arcs(self) -> int:
+        return len(self.candidates.modifiers)
+
+    @property
+    def arrays(self) -> tuple[object, ...]:
+        """What the kernel takes first."""
+        c = self.candidates
+        return (
+            self.flags, c.contexts, c.modifier_start, c.modifiers, c.context, self.pairs, self.pair_start, self.stops, self.grand,
+            self.grand_start, self.joint, c.score_start, self.outer, c.stop_start,
+        )  # fmt: skip
+
+
+@kernel(
+    int64(
+        readonly(float64, 2), readonly(float64, 3), readonly(float64, 2), readonly(float64, 3), readonly(int64, 1), readonly(int64, 1),
+        int64, writable(float64, 1), readonly(int64, 1), writable(float64, 1), writable(float64, 1), readonly(int64, 1),
+    )
+)  # fmt: skip
+def fill_from_arrays(arcs, siblings, stops2, grandparents, modifier_start, modifiers, chain, pairs, pair_start, stops, grand, grand_start):
+    """out: pairs, stops, grand; arrays of no size are of parts that are not scored."""
+    n = arcs.shape[0] - 1
+    with_siblings, with_stops, with_grand = siblings.shape[0] > 0, stops2.shape[0] > 0, grandparents.shape[0] > 0
+    for place in range(2 * n + 2):
+        h = place >> 1
+        first = modifier_start[place]
+        q = modifier_start[place + 1] - first
+        for p in range(q + 1 if chain else min(q, 1)):
+            s = h if p == 0 else modifiers[first + p - 1]
+            at = pair_start[place] + p * q
+            for j in range(q):
+                m = modifiers[first + j]
+                pairs[at + j] = arcs[h, m] + (siblings[h, s, m] if with_siblings and p <= j else 0.0)
+        if chain:
+            for p in range(q + 1):
+                stops[first + place + p] = stops2[h, h if p == 0 else modifiers[first + p - 1]] if with_stops else 0.0
+        if with_grand and h > 0:
+            at = grand_start[place]
+            for g in range(n + 1):
+                if arcs[g, h] > -np.inf:
+                    for j in range(q):
+                        grand[at + j] = grandparents[g, h, modifiers[first + j]]
+                    at += q
+    return 0
+
+
+def head_scores(problem: Problem, arcs: Scores) -> HeadScores:
+    """The scores of a problem; `arcs` (n + 1, n + 1) may hold the best labels."""
+    n = problem.n_words
+    parts = problem.parts
+    with_grand = bool(parts.keys() & {"grandparents", "outermost", "grandsiblings"})
+    chain = bool(parts.keys() & {"siblings", "stops", "outermost", "grandsiblings"})
+    c = candidates_of(arcs > -np.inf, grand=with_grand)
+    q = np.diff(c.modifier_start)
+    pair_start = starts((q + 1) * q) if chain else c.modifier_start
+    many = np.repeat(c.contexts, 2)
+    grand_start = starts(many * q) if "grandparents" in parts else np.zeros(len(q) + 1, dtype=np.int64)
+    flags = (
+        PROJECTIVE * problem.projective + SINGLE_ROOT * problem.single_root + CHAIN * chain + GRAND * ("grandparents" in parts)
+        + JOINT * ("grandsiblings" in parts) + OUTER * ("outermost" in parts)
+    )  # fmt: skip
+    pairs, stops = np.empty(pair_start[-1]), np.empty(len(c.modifiers) + 2 * n + 2 if chain else 0)
+    grand = np.empty(grand_start[-1])
+    siblings, grandparents = array_of(problem.siblings, n), array_of(problem.grandparents, n)
+    fill_from_arrays(
+        arcs, NO_CUBE if siblings is None else siblings, np.zeros((0, 0)) if problem.stops is None else problem.stops.dense(n),
+        NO_CUBE if grandparents is None else grandparents, c.modifier_start, c.modifiers, 1 if chain else 0, pairs, pair_start, stops,
+        grand, grand_start,
+    )  # fmt: skip
+    if problem.siblings is not None and siblings is None:
+        place, entry = entries(pair_start, 0, len(q))
+        p, j = np.divmod(entry, q[place])
+        used = np.flatnonzero(p <= j)
+        place, p, j = place[used], p[used], j[used]
+        pairs[used] += problem.siblings.at(place >> 1, before(c, place, p), c.modifiers[c.modifier_start[place] + j])
+    head_start, heads = candidate_heads(arcs)
+    if problem.grandparents is not None and grandparents is None:
+        place, entry = entries(grand_start, 2, len(q))
+        k, j = np.divmod(entry, q[place])
+        h = place >> 1
+        grand[grand_start[2] :] = problem.grandparents.at(heads[head_start[h] + k], h, c.modifiers[c.modifier_start[place] + j])
+    joint, outer = NOTHING, NOTHING
+    if problem.grandsiblings is not None:
+        joint = np.zeros(c.score_start[-1])
+        place, entry = entries(c.score_start, 2, len(q))
+        rest, j = np.divmod(entry, q[place])
+        k, p = np.divmod(rest, q[place] + 1)
+        used = np.flatnonzero(p <= j)
+        place, k, p, j = place[used], k[used], p[used], j[used]
+        h = place >> 1
+        modifier = c.modifiers[c.modifier_start[place] + j]
+        joint[c.score_start[2] + used] = problem.grandsiblings.at(heads[head_start[h] + k], h, before(c, place, p), modifier)
+    if problem.outermost is not None:
+        outer = np.zeros(c.stop_start[-1])
+        place, entry = entries(c.stop_start, 2, len(q))
+        k, p = np.divmod(entry, q[place] + 1)
+        used = np.flatnonzero(p > 0)
+        place, k, p = place[used], k[used], p[used]
+        h = place >> 1
+        outer[c.stop_start[2] + used] = problem.outermost.at(heads[head_start[h] + k], h, before(c, place, p))
+    return HeadScores(c, flags, pairs, pair_start, stops, grand, grand_start, joint, outer)
+
+
+def starts(sizes: Integers) -> Integers:
+    found = np.zeros(len(sizes) + 1, dtype=np.int64)
+    np.cumsum(sizes, out=found[1:])
+    return found
+
+
+def array_of(parts: Parts | None, n: int) -> Scores | None:
+    """The scores of parts as an array, if they are one."""
+    return parts.table if isinstance(parts, DenseParts) else None
+
+
+def before(candidates: Candidates, place: Integers, p: Integers) -> Integers:
+    """The modifier of number p - 1 on a side, or the head itself for p = 0."""
+    return np.where(p == 0, place >> 1, candidates.modifiers[candidates.modifier_start[place] + np.maximum(p - 1, 0)])

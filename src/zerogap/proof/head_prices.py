@@ -1,0 +1,175 @@
+"""Checks bounds of trees with larger parts by dual decomposition: a tree and the automata of all heads choose arcs on their own.
+
+    bound = max_tree sum_{h -> m in it} (down + up)[h, m]
+          + sum_h max_{g, modifiers} score_h(g, modifiers) - down of the modifiers - up[g, h]
+
+within the arcs that a leaf leaves: part h * (n + 1) + m says that the arc h -> m is in the tree. Any prices prove some bound. The root has
+at least one modifier, with a single root exactly one.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerogap.dependency.problem import Problem
+from zerogap.errors import VerificationError
+from zerogap.grid import Scores
+from zerogap.proof.certificate import Certificate, HeadPrices, Leaves
+from zerogap.proof.dependency_charts import arc_chart
+from zerogap.proof.exact_values import check_exact
+from zerogap.proof.leaves import check_cover
+
+KNOWN = {"siblings", "stops", "grandparents", "outermost", "grandsiblings"}
+Allowed = NDArray[np.bool_]
+
+
+def head_prices_bound(problem: Problem, certificate: Certificate, arcs: Scores) -> float:
+    """The bound that prices prove, or the largest of those that leaves prove; `arcs` have their best labels."""
+    larger = set(problem.parts) | ({"factors"} if problem.factors else set())
+    if larger - KNOWN:
+        raise VerificationError(f"a certificate of kind 'head-prices' proves nothing about {', '.join(sorted(larger - KNOWN))}.")
+    n = problem.n_words
+    if n == 0:  # only the root, which ends without modifiers
+        stops = problem.parts.get("stops")
+        return 0.0 if stops is None else float(stops.at(np.array([0]), np.array([0]))[0])
+    allowed = arcs > -np.inf
+    if not isinstance(certificate, Leaves):
+        return bound_within(problem, certificate, arcs, allowed, np.zeros_like(allowed))
+    check_cover(certificate.leaves, (n + 1) ** 2)
+    bounds = []
+    for leaf in certificate.leaves:
+        left, required = allowed.copy(), np.zeros_like(allowed)
+        for part, inside in leaf.fixed:
+            h, m = divmod(part, n + 1)
+            if inside:
+                left[:, m] &= np.arange(n + 1) == h
+                required[h, m] = True
+            else:
+                left[h, m] = False
+        bounds.append(bound_within(problem, leaf.certificate, arcs, left, required))
+    return max(bounds)
+
+
+def bound_within(problem: Problem, certificate: Certificate, arcs: Scores, allowed: Allowed, required: Allowed) -> float:
+    if not isinstance(certificate, HeadPrices):
+        raise VerificationError(f"a certificate of kind {certificate.kind!r} in a leaf proves nothing about dependency trees.")
+    n = problem.n_words
+    if not len(certificate.arcs) == len(certificate.down) == len(certificate.up):
+        sizes = f"{len(certificate.arcs)} arcs, {len(certificate.down)} and {len(certificate.up)} prices"
+        raise VerificationError(f"there are {sizes}: expected as many of each.")
+    if len(set(certificate.arcs)) < len(certificate.arcs) or not all(
+        type(arc) is int and 0 <= arc < (n + 1) ** 2 for arc in certificate.arcs
+    ):
+        raise VerificationError(f"arcs has something else than different numbers from 0 to {(n + 1) ** 2 - 1}.")
+    check_exact((*certificate.down, *certificate.up), problem)
+    down, up = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1))
+    down.reshape(-1)[list(certificate.arcs)] = certificate.down
+    up.reshape(-1)[list(certificate.arcs)] = certificate.up
+    if np.any(required & ~allowed):
+        return -math.inf
+    with_heads = bool(problem.parts.keys() & {"grandparents", "outermost", "grandsiblings"})
+    weights = np.where(allowed, down + up if with_heads else down, -np.inf)
+    total = float(arc_chart(weights[..., None], problem.single_root, 1)[0]) if problem.projective else best_tree_value(weights, problem)
+    for h in range(n + 1):
+        heads = np.flatnonzero(allowed[:, h]) if h > 0 and with_heads else np.array([-1])
+        values = np.zeros(len(heads)) - (up[heads, h] if h > 0 and with_heads else 0.0)
+        for side in (-1, 1) if h > 0 else (1,):
+            modifiers = np.arange(h + side, n + 1 if side > 0 else 0, side)
+            modifiers = modifiers[allowed[h, modifiers]]
+            values = values + best_side(problem, arcs[h] - down[h], required[h], heads, h, modifiers)
+        total += float(values.max(initial=-math.inf))
+    return total
+
+
+def best_side(problem: Problem, worth: Scores, required: Allowed, heads: NDArray[np.int64], h: int, modifiers: NDArray[np.int64]) -> Scores:
+    """The best choice of modifiers on a side of h, in order outward from it, for every head of h. (heads,)"""
+
+    def scored(name: str, *index: Any) -> Scores:
+        parts = problem.parts.get(name)
+        if parts is None or (h == 0 and name in ("grandparents", "outermost", "grandsiblings")):
+            return np.zeros(np.broadcast_shapes(*(np.shape(i) for i in index)))
+        return parts.at(*np.broadcast_arrays(*index))
+
+    best = np.full((len(heads), len(modifiers) + 1), -np.inf)  # of choices that end with each modifier; with none first
+    best[:, 0] = 0.0
+    least = 0  # nothing before the last required modifier can be the previous one
+    for j, m in enumerate(modifiers.tolist(), start=1):
+        before = np.concatenate([[h], modifiers[: j - 1]])[least:j]
+        if h == 0 and problem.single_root:
+            before = before[:1] if least == 0 else before[:0]
+        added = scored("siblings", h, before, m) + scored("grandsiblings", heads[:, None], h, before[None, :], m)
+        added = added + scored("grandparents", heads[:, None], h, m) + worth[m]
+        best[:, j] = (best[:, least : least + len(before)] + added).max(axis=1, initial=-np.inf)
+        if required[m]:
+            least = j
+    last = np.concatenate([[h], modifiers])[least:]
+    ended = best[:, least:] + scored("stops", h, last[None, :])
+    outermost = scored("outermost", heads[:, None], h, last[None, :])
+    ended = ended + np.where(last == h, 0.0, outermost)
+    if h == 0 and least == 0:
+        ended[:, 0] = -np.inf
+    return np.asarray(ended.max(axis=1, initial=-np.inf))
+
+
+def best_tree_value(weights: Scores, problem: Problem) -> float:
+    """The weight of a maximum arborescence (Chu & Liu 1965; Edmonds 1967), in exact integers; -inf if there is none.
+
+    With a single root, every arc from the root costs so much that one of them is the fewest.
+    """
+    n = len(weights) - 1
+    finite = weights > -np.inf
+    table = [[int(weights[h, m] / problem.resolution) if finite[h, m] else None for m in range(n + 1)] for h in range(n + 1)]
+    cost = 1 + 2 * sum(abs(w) for row in table for w in row if w is not None) if problem.single_root else 0
+    nodes = {
+        m: {h: w - (cost if h == 0 else 0) for h in range(n + 1) if h != m and (w := table[h][m]) is not None} for m in range(1, n + 1)
+    }
+    total = 0
+    fresh = n + 1
+    while True:
+        chosen = {}
+        for node, into in nodes.items():
+            if not into:
+                return -math.inf
+            head = max(into, key=lambda h: into[h])
+            best = into[head]
+            total += best
+            nodes[node] = {h: w - best for h, w in into.items()}
+            chosen[node] = head
+        cycle = cycle_of(chosen)
+        if cycle is None:
+            break
+        inside = set(cycle)
+        entering: dict[int, int] = {}
+        for node in cycle:
+            for h, w in nodes.pop(node).items():
+                if h not in inside and w > entering.get(h, w - 1):
+                    entering[h] = w
+        for into in nodes.values():
+            leaving = [into.pop(h) for h in cycle if h in into]
+            if leaving:
+                into[fresh] = max(leaving)
+        nodes[fresh] = entering
+        fresh += 1
+    value = total + cost
+    if problem.single_root and value <= -cost // 2:  # more than one arc from the root was needed
+        return -math.inf
+    return float(value) * problem.resolution
+
+
+def cycle_of(chosen: dict[int, int]) -> list[int] | None:
+    """The nodes of a cycle of chosen heads, if there is one; 0 is the root."""
+    done: set[int] = set()
+    for start in chosen:
+        walk: list[int] = []
+        node = start
+        while node != 0 and node not in done:
+            if node in walk:
+                return walk[walk.index(node) :]
+            walk.append(node)
+            node = chosen[node]
+        done.update(walk)
+    return None
