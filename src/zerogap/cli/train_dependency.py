@@ -79,7 +79,10 @@ def train_dependency_command(
             help="Features that the right trees have less often get no weight; 0 also learns from wrong trees.", min=0, metavar="N"
         ),
     ] = 0,
-    non_projective: Annotated[bool, typer.Option("--non-projective", help="Arcs may cross; for --model first.")] = False,
+    non_projective: Annotated[bool, typer.Option("--non-projective", "--nonprojective", help="Arcs may cross.")] = False,
+    relaxed: Annotated[
+        bool, typer.Option("--relaxed", help="With --non-projective: heads learn to choose modifiers without any tree. Faster.")
+    ] = False,
     multi_root: Annotated[bool, typer.Option("--multi-root", help="Trees may have several roots.")] = False,
     no_labels: Annotated[bool, typer.Option("--no-labels", help="Learn heads only, no relations.")] = False,
     checkpoints: Annotated[
@@ -96,6 +99,8 @@ def train_dependency_command(
     [bold]zerogap train dependency train.conllu --dev dev.conllu -o parser.npz[/bold]
 
     [bold]zerogap train dependency train.conllu -o fast.npz --model first --epochs 5[/bold]
+
+    [bold]zerogap train dependency train.conllu -o crossing.npz --model sibling --non-projective[/bold] for arcs that cross.
 
     [bold]zerogap train dependency train.conllu --dev dev.conllu -o big.npz --checkpoints state[/bold] can be interrupted and run again.
 
@@ -133,6 +138,7 @@ def train_dependency_command(
             step=step,
             seed=seed,
             projective=not non_projective,
+            relaxed=relaxed,
             single_root=not multi_root,
             threshold=threshold,
             patience=patience,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -25,6 +26,7 @@ from zerogap.oracles.head_automata import BOUND, CLOSED, DECODED, EMPTY, ITERATI
 from zerogap.proof.certificate import HeadPrices
 from zerogap.proof.solution import Solution, Trace
 from zerogap.relax.branching import Bounded, Fixed, branch_and_bound
+from zerogap.relax.closing import Closed
 from zerogap.relax.lagrangian import Candidate
 
 Integers = NDArray[np.int64]
@@ -32,18 +34,17 @@ Integers = NDArray[np.int64]
 MAX_ITERATIONS = 5000  # as in the thesis
 STEPS = ("polyak", "decreasing")
 CHUNK = 1000  # iterations between two looks at the clock
-RATE_AT_FIRST, LEAST_RATE = 1.0, 0.002
+FIRST_RATE, LEAST_RATE = 1.0, 0.002
 NODE_ITERATIONS, NODE_RATE, NODE_LEAST_RATE = 200, 0.5, 0.02
 SHARE_OF_ARCS = 0.5  # of the score of an arc, the tree's part at first
 
 
 @dataclass(slots=True, eq=False)
 class Agreement:
-    """The relaxation of one problem: `run` lowers the bound from some prices, within some arcs."""
+    """The relaxation of one sentence: `run` lowers the bound from some prices, within some arcs. Prices are multiples of `unit`."""
 
-    problem: Problem
     scores: HeadScores
-    labels: NDArray[np.int64] | None  # the best of every arc (n + 1, n + 1)
+    unit: float
     heads: Integers = field(init=False)  # of arcs
     iterations: int = 0
     decoded: int = 0  # automata, all together
@@ -58,15 +59,14 @@ class Agreement:
 
     def first_prices(self, arcs: Scores) -> Scores:
         prices = np.zeros((2, len(self.modifiers)))
-        unit = self.problem.resolution
-        np.multiply(np.rint(arcs[self.heads, self.modifiers] * (SHARE_OF_ARCS / unit)), unit, out=prices[0])
+        np.multiply(np.rint(arcs[self.heads, self.modifiers] * (SHARE_OF_ARCS / self.unit)), self.unit, out=prices[0])
         return prices
 
     def state(self, fixed: Fixed) -> Integers:
         """Which arcs are closed, open or required after these decisions."""
         state = np.full(len(self.modifiers), OPEN)
         for part, inside in fixed:
-            h, m = divmod(part, self.problem.n_words + 1)
+            h, m = divmod(part, self.scores.n_words + 1)
             here = (self.heads == h) & (self.modifiers == m)
             if inside:
                 state[(self.modifiers == m) & ~here] = CLOSED
@@ -88,7 +88,8 @@ class Agreement:
         deadline: float,
     ) -> Run:
         """Steps from `prices`, which are changed, until agreement, a bound of at most `floor`, or a limit."""
-        n, n_arcs = self.problem.n_words, len(self.modifiers)
+        n, n_arcs = self.scores.n_words, len(self.modifiers)
+        choices = np.empty((3, n_arcs), dtype=np.int64)
         best_prices, heads = np.empty((2, n_arcs)), np.empty(n, dtype=np.int64)
         disputed, result = np.zeros(n_arcs, dtype=np.int64), np.empty(5)
         trace = np.empty((2, min(max_iterations, CHUNK)))
@@ -97,8 +98,8 @@ class Agreement:
         while True:
             room = min(max_iterations, CHUNK)
             status = agree(
-                *self.scores.arrays, state, found, rate, least_rate, rule, room, self.problem.resolution, prices, best_prices, heads,
-                disputed, result, trace,
+                *self.scores.arrays, state, found, rate, least_rate, rule, room, self.unit, prices, best_prices, heads, disputed,
+                choices, result, trace,
             )  # fmt: skip
             done = int(result[ITERATIONS])
             bounds.append(trace[0, :done].copy())
@@ -114,16 +115,26 @@ class Agreement:
             if status != TIRED or max_iterations <= 0 or rate < least_rate or seconds[-1][1] >= deadline:
                 break
         tree = heads if found > floor else None
-        return Run(status, bound, lowest if bound < math.inf else prices, tree, found, disputed, bounds, found_scores, seconds)
+        return Run(status, bound, lowest if bound < math.inf else prices, tree, found, disputed, choices, bounds, found_scores, seconds)
+
+    def choice(self) -> tuple[NDArray[np.bool_], Integers]:
+        """What heads choose on their own, at no prices: modifiers (n + 1, n + 1), and their own heads, 0 if nobody asks."""
+        n, n_arcs = self.scores.n_words, len(self.modifiers)
+        prices, nothing = np.zeros((2, n_arcs)), -math.inf
+        run = self.run(self.state(()), prices, nothing, rate=1.0, least_rate=0.0, rule=0, max_iterations=1, deadline=math.inf)
+        chosen, heads = np.zeros((n + 1, n + 1), dtype=np.bool_), np.zeros(n, dtype=np.int64)
+        down, up = np.flatnonzero(run.choices[1]), np.flatnonzero(run.choices[2])
+        chosen[self.heads[down], self.modifiers[down]] = True
+        heads[self.modifiers[up] - 1] = self.heads[up]
+        return chosen, heads
+
+    def part(self, arc: int) -> int:
+        """The number of an arc in a certificate."""
+        return int(self.heads[arc] * (self.scores.n_words + 1) + self.modifiers[arc])
 
     def evidence(self, prices: Scores) -> HeadPrices:
-        numbers = self.heads * (self.problem.n_words + 1) + self.modifiers
+        numbers = self.heads * (self.scores.n_words + 1) + self.modifiers
         return HeadPrices(tuple(numbers.tolist()), tuple(prices[0].tolist()), tuple(prices[1].tolist()))
-
-    def candidate(self, heads: Integers) -> Candidate:
-        words = np.arange(1, self.problem.n_words + 1)
-        structure = self.problem.tree(heads, None if self.labels is None else self.labels[heads, words])
-        return Candidate(structure, self.problem.score(structure))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -134,6 +145,7 @@ class Run:
     heads: Integers | None  # a tree that beats the floor
     score: float  # of that tree, or the floor
     disputed: Integers
+    choices: Integers
     bounds: list[Scores]
     scores: list[Scores]
     seconds: list[tuple[int, float]]
@@ -163,54 +175,81 @@ def dual_decomposition(
 ) -> Solution[Tree]:
     """The best tree by algorithms 8 and 9, and with `branch` by branch and bound where they stop.
 
-    `step` is "polyak" (steps from the gap) or "decreasing" (`first_step` / (t + 1), t the number of times that the dual went up, as in
-    appendix A.2). Raises Infeasible if there is no tree.
+    `arcs` and `labels` (n + 1, n + 1) are the scores of arcs with their best labels, and those. For the other options see `agreed`. Raises
+    Infeasible if there is no tree.
     """
     begin = time.perf_counter()
-    if step not in STEPS:
-        raise InputError(f"step is {step!r}: expected one of {', '.join(STEPS)}.")
     if not np.all(np.any(arcs[:, 1:] > -np.inf, axis=0)):
         raise no_tree(problem, arcs)
-    relaxation = Agreement(problem, head_scores(problem, arcs), labels)
+    words = np.arange(1, problem.n_words + 1)
+
+    def candidate(heads: Integers) -> Candidate:
+        structure = problem.tree(heads, None if labels is None else labels[heads, words])
+        return Candidate(structure, problem.score(structure))
+
+    agreement = Agreement(head_scores(problem, arcs), problem.resolution)
+    closed = agreed(
+        agreement, agreement.first_prices(arcs), candidate, begin=begin, branch=branch, step=step, first_step=first_step,
+        max_iterations=max_iterations, max_nodes=max_nodes, time_limit=time_limit,
+    )  # fmt: skip
+    if closed.is_infeasible:
+        raise no_tree(problem, arcs)
+    return closed.solution()
+
+
+def agreed(
+    agreement: Agreement,
+    prices: Scores,
+    candidate: Callable[[Integers], Candidate],
+    *,
+    begin: float,
+    branch: bool = True,
+    step: str = "polyak",
+    first_step: float | None = None,
+    max_iterations: int = MAX_ITERATIONS,
+    max_nodes: int | None = None,
+    time_limit: float | None = None,
+) -> Closed:
+    """From prices to a proof. `candidate` makes a structure of heads and scores it by its definition; `begin` is when it all began.
+
+    `step` is "polyak" (steps from the gap) or "decreasing" (`first_step` / (t + 1), t the number of times that the dual went up, as in
+    appendix A.2).
+    """
+    if step not in STEPS:
+        raise InputError(f"step is {step!r}: expected one of {', '.join(STEPS)}.")
     deadline = math.inf if time_limit is None else begin + time_limit
     rule = STEPS.index(step)
-    rate = first_step if first_step is not None else (RATE_AT_FIRST if rule == 0 else 1.0)
-    top = relaxation.run(
-        relaxation.state(()), relaxation.first_prices(arcs), -math.inf, rate=rate, least_rate=LEAST_RATE if branch else 0.0, rule=rule,
-        max_iterations=max_iterations, deadline=deadline,
+    rate = first_step if first_step is not None else FIRST_RATE
+    open_arcs = agreement.state(())
+    top = agreement.run(
+        open_arcs, prices, -math.inf, rate=rate, least_rate=LEAST_RATE if branch else 0.0, rule=rule, max_iterations=max_iterations,
+        deadline=deadline,
     )  # fmt: skip
     trace = top.trace(begin)
-    best = None if top.heads is None else relaxation.candidate(top.heads)
-    if top.status == EMPTY:
-        raise no_tree(problem, arcs)
-    if not branch or (best is not None and best.score >= top.bound):
-        candidate = best or Candidate(None, -math.inf)
-        bound = max(top.bound, candidate.score)
-        return Solution(candidate.structure, candidate.score, bound, relaxation.evidence(top.prices), trace)
+    best = None if top.heads is None else candidate(top.heads)
+    evidence = agreement.evidence(top.prices)
+    if not branch or top.status == EMPTY or (best is not None and best.score >= top.bound):
+        bound = top.bound if best is None else max(top.bound, best.score)
+        return Closed(best, bound, evidence, trace, 1)
 
     def solve(fixed: Fixed, warm: Any, incumbent: Candidate | None, left: float | None) -> Bounded:
+        state = agreement.state(fixed)
         floor = -math.inf if incumbent is None else incumbent.score
-        state = relaxation.state(fixed)
-        run = relaxation.run(
+        run = agreement.run(
             state, warm.copy(), floor, rate=NODE_RATE, least_rate=NODE_LEAST_RATE, rule=0, max_iterations=NODE_ITERATIONS, deadline=deadline
         )
-        candidate = None if run.heads is None else relaxation.candidate(run.heads)
-        return Bounded(run.bound, relaxation.evidence(run.prices), candidate, split_on(run, state), run.prices)
+        found = None if run.heads is None else candidate(run.heads)
+        return Bounded(run.bound, agreement.evidence(run.prices), found, split_on(run, state), run.prices)
 
     def split_on(run: Run, state: Integers) -> int | None:
         doubt = np.where(state == OPEN, run.disputed, 0)
         arc = int(doubt.argmax())
-        return int(relaxation.heads[arc] * (problem.n_words + 1) + relaxation.modifiers[arc]) if doubt[arc] > 0 else None
+        return agreement.part(arc) if doubt[arc] > 0 else None
 
-    state = relaxation.state(())
-    root = Bounded(top.bound, relaxation.evidence(top.prices), best, split_on(top, state), top.prices)
+    root = Bounded(top.bound, evidence, best, split_on(top, open_arcs), top.prices)
     left = None if time_limit is None else max(deadline - time.perf_counter(), 0.0)
     searched = branch_and_bound(solve, root=root, incumbent=best, max_nodes=max_nodes, time_limit=left)
-    if searched.best is None:
-        if searched.bound == -math.inf:
-            raise no_tree(problem, arcs)
-        return Solution(None, -math.inf, searched.bound, searched.certificate, trace.then(searched.trace))
-    return Solution(searched.best.structure, searched.best.score, searched.bound, searched.certificate, trace.then(searched.trace))
+    return Closed(searched.best, searched.bound, searched.certificate, trace.then(searched.trace), searched.n_nodes)
 
 
 def no_tree(problem: Problem, arcs: Scores) -> Infeasible:

@@ -86,12 +86,14 @@ def train_pruner(sentences: Sequence[Sentence], held_out: Sequence[Sentence], co
     features = PartFeatures(parse_part_templates(fill_in(PRUNER, columns)))
 
     def trained(name: str, part: Sequence[Sentence]) -> PartModel:
-        fingerprint = fingerprint_of(part, features.templates, options.seed, options.single_root, options.min_count, PRUNER_EPOCHS)
+        fingerprint = fingerprint_of(
+            part, features.templates, options.seed, options.single_root, options.projective, options.min_count, PRUNER_EPOCHS
+        )
         return part_model(features, *train_field(features, part, options, options.stage(name, PRUNER_EPOCHS, fingerprint)))
 
     def candidates(model: PartModel, sentence: Sentence) -> Allowed:
         scores = arcs_under(features, model, features.encode(sentence.columns, len(sentence)), every_arc(len(sentence)))
-        return likely_arcs(scores, options.threshold, single_root=options.single_root)
+        return likely_arcs(scores, options.threshold, single_root=options.single_root, projective=options.projective)
 
     pruner = trained("pruner", sentences)
     halves = (

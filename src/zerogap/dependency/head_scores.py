@@ -10,13 +10,14 @@ the head of the head, `joint` all three, `outer` the last one and the head of th
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.dependency.candidate_scores import candidate_heads, entries
 from zerogap.dependency.candidates import Candidates, candidates_of
-from zerogap.dependency.parts import DenseParts, Parts
+from zerogap.dependency.parts import DenseParts, Parts, Sparse
 from zerogap.dependency.problem import Problem
 from zerogap.grid import Scores
 from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
@@ -163,3 +164,39 @@ def array_of(parts: Parts | None, n: int) -> Scores | None:
 def before(candidates: Candidates, place: Integers, p: Integers) -> Integers:
     """The modifier of number p - 1 on a side, or the head itself for p = 0."""
     return np.where(p == 0, place >> 1, candidates.modifiers[candidates.modifier_start[place] + np.maximum(p - 1, 0)])
+
+
+def problem_of_heads(scores: HeadScores) -> Problem:
+    """All that a model scores of a sentence, as a problem whose arcs score nothing by themselves."""
+    c = scores.candidates
+    n = c.n_words
+    q = np.diff(c.modifier_start)
+    places = np.repeat(np.arange(len(q)), q)
+    arcs = np.full((n + 1, n + 1), -np.inf)
+    arcs[places >> 1, c.modifiers] = 0.0
+    head_start, heads = candidate_heads(arcs)
+    place, entry = entries(scores.pair_start, 0, len(q))
+    p, j = np.divmod(entry, q[place])
+    used = np.flatnonzero(p <= j)
+    place, p, j = place[used], p[used], j[used]
+    modifier = c.modifiers[c.modifier_start[place] + j]
+    parts: dict[str, Any] = {"siblings": Sparse(np.stack([place >> 1, before(c, place, p), modifier], axis=1), scores.pairs[used])}
+    place, p = entries(c.modifier_start + np.arange(len(q) + 1), 0, len(q))
+    used = np.flatnonzero(p > 0)  # a side without modifiers scores nothing
+    parts["stops"] = Sparse(np.stack([place[used] >> 1, before(c, place[used], p[used])], axis=1), scores.stops[used])
+    if scores.flags & GRAND:
+        place, entry = entries(scores.grand_start, 2, len(q))
+        k, j = np.divmod(entry, q[place])
+        h = place >> 1
+        index = np.stack([heads[head_start[h] + k], h, c.modifiers[c.modifier_start[place] + j]], axis=1)
+        parts["grandparents"] = Sparse(index, scores.grand[scores.grand_start[2] :])
+    if scores.flags & JOINT:
+        place, entry = entries(c.score_start, 2, len(q))
+        rest, j = np.divmod(entry, q[place])
+        k, p = np.divmod(rest, q[place] + 1)
+        used = np.flatnonzero(p <= j)
+        place, k, p, j = place[used], k[used], p[used], j[used]
+        h = place >> 1
+        index = np.stack([heads[head_start[h] + k], h, before(c, place, p), c.modifiers[c.modifier_start[place] + j]], axis=1)
+        parts["grandsiblings"] = Sparse(index, scores.joint[c.score_start[2] + used])
+    return Problem(arcs, projective=bool(scores.flags & PROJECTIVE), single_root=bool(scores.flags & SINGLE_ROOT), **parts)

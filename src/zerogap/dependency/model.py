@@ -11,7 +11,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from zerogap.dependency.candidates import candidates_of
 from zerogap.dependency.labeller import Labeller, LabelSets
 from zerogap.dependency.parts import Sparse
 from zerogap.dependency.problem import Problem
-from zerogap.dependency.scored import Allowed, Block, arcs_under, block_under, every_arc, score_of_tree
+from zerogap.dependency.scored import Allowed, Block, Integers, arcs_under, block_under, every_arc, score_of_tree
 from zerogap.dependency.sentences import Sentence
 from zerogap.errors import FormatError, InputError
 from zerogap.features.archive import read_archive, write_archive
@@ -30,12 +30,18 @@ from zerogap.features.weight_table import Keys
 from zerogap.grid import Scores
 from zerogap.oracles.eisner import eisner_kernel
 from zerogap.oracles.tree_marginals import projective_marginals, projective_max_marginals
-from zerogap.proof.certificate import Certificate, CutDuals, DynamicProgram
+from zerogap.proof.certificate import Certificate, CutDuals, DynamicProgram, HeadPrices
 from zerogap.proof.solution import Solution, Trace
+from zerogap.relax.lagrangian import Candidate
 from zerogap.relax.many import decode_each
+
+if TYPE_CHECKING:
+    from zerogap.dependency.head_scores import HeadScores
 
 FORMAT, VERSION = "zerogap-dependency-model", 1
 ORDERS = ("first", "sibling", "grandsibling")
+TIME_LIMIT = 10.0  # seconds for a sentence of a non-projective parser with larger parts
+PRICE_UNIT = 2.0**-12  # of prices, in units of weights
 MOST_SUMMED = 300  # words of a sentence whose posteriors are asked for
 MOST_WORDS = {"first": 5000, "sibling": 2500, "grandsibling": 2500}  # more would take more than 2 GB
 
@@ -50,7 +56,7 @@ class Parse:
     heads: Heads
     labels: tuple[str, ...] | None
     solution: Solution[Heads]
-    scores: Scores | Block = field(repr=False)
+    scores: Scores | Block | HeadScores = field(repr=False)
     single_root: bool = True
     projective: bool = True
 
@@ -59,6 +65,10 @@ class Parse:
         """The decoding problem that was solved, for `zerogap.verify(parse.problem, parse.solution)`; made when it is asked for."""
         if isinstance(self.scores, Block):
             return problem_of(self.scores, single_root=self.single_root)
+        if not isinstance(self.scores, np.ndarray):
+            from zerogap.dependency.head_scores import problem_of_heads
+
+            return problem_of_heads(self.scores)
         return Problem(self.scores, projective=self.projective, single_root=self.single_root)
 
 
@@ -85,34 +95,58 @@ class Parser:
             (*names, *(() if self.labeller is None or self.labeller.sets.column in names else (self.labeller.sets.column,))),
         )
 
-    def parse(self, sentence: Sentence) -> Parse:
-        """The best tree that the pruner leaves, exactly."""
+    def parse(self, sentence: Sentence, *, time_limit: float | None = TIME_LIMIT) -> Parse:
+        """The best tree that the pruner leaves, exactly.
+
+        Non-projective trees with larger parts may take long: after `time_limit` seconds the best tree so far is the answer, with its gap.
+        """
         begin = time.perf_counter()
         n = len(sentence)
         self.check(sentence)
-        tokens = self.model.features.tokens
-        hashes = tokens.of(sentence.columns, n)
+        hashes = self.model.features.tokens.of(sentence.columns, n)
         encoded = self.model.features.encode_hashes(hashes)
-        scores: Scores | Block
-        certificate: Certificate = DynamicProgram()
-        if not self.projective:
-            from zerogap.oracles.arborescence import arborescence_duals  # most parsers do without
+        found = self.first_tree(encoded, begin) if self.order == "first" else self.larger_tree(encoded, hashes, begin, time_limit)
+        heads, scores, solution = found
+        labels = self.labeller.label(sentence.columns, heads, hashes) if self.labeller else None
+        return Parse(sentence, solution.structure or (), labels, solution, scores, self.single_root, self.projective)
 
-            scores = arcs_under(self.model.features, self.model, encoded, every_arc(n))
-            heads, sets, values = arborescence_duals(scores, single_root=self.single_root)
-            bound, certificate = float(sum(values)), CutDuals(sets, values)
-        elif self.order == "first":
-            scores = arcs_under(self.model.features, self.model, encoded, every_arc(n))
+    def first_tree(self, encoded: Encoded, begin: float) -> tuple[Integers, Scores, Solution[Heads]]:
+        n = encoded[0].shape[1] - 2
+        scores = arcs_under(self.model.features, self.model, encoded, every_arc(n))
+        if self.projective:
             heads = np.empty(n, dtype=np.int64)
             bound = float(eisner_kernel(scores, 1 if self.single_root else 0, heads))
-        else:
-            scores = self.block(encoded, self.allowed(hashes))
-            heads, bound = scores.best(single_root=self.single_root)
+            return heads, scores, self.solution(encoded, heads, bound, DynamicProgram(), begin)
+        from zerogap.oracles.arborescence import arborescence_duals  # most parsers do without
+
+        heads, sets, values = arborescence_duals(scores, single_root=self.single_root)
+        return heads, scores, self.solution(encoded, heads, float(sum(values)), CutDuals(sets, values), begin)
+
+    def larger_tree(
+        self, encoded: Encoded, hashes: Keys, begin: float, time_limit: float | None
+    ) -> tuple[Integers, Block | HeadScores, Solution[Heads]]:
+        allowed = self.allowed(hashes)
+        if self.projective:
+            block = self.block(encoded, allowed)
+            heads, bound = block.best(single_root=self.single_root)
+            return heads, block, self.solution(encoded, heads, bound, DynamicProgram(), begin)
+        from zerogap.dependency.dual_decomposition import Agreement, agreed
+
+        arcs, scores = self.head_scores(encoded, allowed)
+        agreement = Agreement(scores, self.model.unit * PRICE_UNIT)
+
+        def candidate(heads: Integers) -> Candidate:
+            return Candidate(tuple(heads.tolist()), score_of_tree(self.model.features, self.model, encoded, heads))
+
+        if len(arcs) == 1:
+            return np.zeros(0, dtype=np.int64), scores, Solution((), 0.0, 0.0, HeadPrices((), (), ()), Trace((0.0,), (0.0,), (0.0,)))
+        closed = agreed(agreement, agreement.first_prices(arcs), candidate, begin=begin, time_limit=time_limit)
+        heads = np.array(closed.best.structure if closed.best else (), dtype=np.int64)
+        return heads, scores, closed.solution()
+
+    def solution(self, encoded: Encoded, heads: Integers, bound: float, certificate: Certificate, begin: float) -> Solution[Heads]:
         score = score_of_tree(self.model.features, self.model, encoded, heads)
-        labels = self.labeller.label(sentence.columns, heads, hashes) if self.labeller else None
-        structure = tuple(heads.tolist())
-        solution = Solution(structure, score, bound, certificate, Trace((bound,), (score,), (time.perf_counter() - begin,)))
-        return Parse(sentence, structure, labels, solution, scores, self.single_root, self.projective)
+        return Solution(tuple(heads.tolist()), score, bound, certificate, Trace((bound,), (score,), (time.perf_counter() - begin,)))
 
     def parse_many(self, sentences: Sequence[Sentence], *, threads: int | None = None) -> list[Parse]:
         """Parses sentences on several threads, in order."""
@@ -124,11 +158,18 @@ class Parser:
             return every_arc(len(hashes) - 2 - 4 * PAD)
         partial, totals = self.pruner.features.encode_hashes(hashes)
         scores = arcs_under(self.pruner.features, self.pruner, (partial, totals), every_arc(partial.shape[1] - 2))
-        return likely_arcs(scores, self.threshold, single_root=self.single_root)
+        return likely_arcs(scores, self.threshold, single_root=self.single_root, projective=self.projective)
 
     def block(self, encoded: Encoded, allowed: Allowed) -> Block:
         arcs = arcs_under(self.model.features, self.model, encoded, allowed)
         return block_under(self.model.features, self.model, encoded, arcs, candidates_of(allowed, grand=self.order == "grandsibling"))
+
+    def head_scores(self, encoded: Encoded, allowed: Allowed) -> tuple[Scores, HeadScores]:
+        from zerogap.dependency.head_scoring import heads_under
+
+        arcs = arcs_under(self.model.features, self.model, encoded, allowed)
+        grand = self.order == "grandsibling"
+        return arcs, heads_under(self.model.features, self.model, encoded, arcs, allowed, grand=grand, single_root=self.single_root)
 
     def problem(self, sentence: Sentence) -> Problem:
         """The sentence as a decoding problem, without solving it."""
@@ -138,7 +179,12 @@ class Parser:
         if self.order == "first":
             arcs = arcs_under(self.model.features, self.model, encoded, every_arc(len(sentence)))
             return Problem(arcs, projective=self.projective, single_root=self.single_root)
-        return problem_of(self.block(encoded, self.allowed(hashes)), single_root=self.single_root)
+        allowed = self.allowed(hashes)
+        if not self.projective:
+            from zerogap.dependency.head_scores import problem_of_heads  # most parsers do without
+
+            return problem_of_heads(self.head_scores(encoded, allowed)[1])
+        return problem_of(self.block(encoded, allowed), single_root=self.single_root)
 
     def check(self, sentence: Sentence) -> None:
         missing = [name for name in self.columns if name not in sentence.columns]
@@ -199,23 +245,31 @@ def line_of(kind: str, text: str) -> str:
     return f"{'arc' if kind == 'between' else kind}: {text}"
 
 
-def likely_arcs(scores: Scores, threshold: float, *, single_root: bool) -> Allowed:
+def likely_arcs(scores: Scores, threshold: float, *, single_root: bool, projective: bool = True) -> Allowed:
     """Arcs whose posterior is at least `threshold` times the largest of their word, and those of a best tree.
 
-    Sums over the trees of a very long sentence do not fit floating-point numbers, and logarithms are slow: there, the best tree with
-    the arc counts in place of all of them (max-marginals; Rush 2014, section 8.4.1).
+    Sums over the projective trees of a very long sentence do not fit floating-point numbers, and logarithms are slow: there, the best tree
+    with the arc counts in place of all of them (max-marginals; Rush 2014, section 8.4.1).
     """
     n = len(scores) - 1
     one = 1 if single_root else 0
     worth = np.empty_like(scores)
-    if n <= MOST_SUMMED:
-        projective_marginals(scores, one, worth)
-        least = threshold * worth.max(axis=0)
-    else:
-        projective_max_marginals(scores, one, worth)
-        least = worth.max(axis=0) + np.log(threshold)
     heads = np.empty(n, dtype=np.int64)
-    eisner_kernel(scores, one, heads)
+    if not projective:
+        from zerogap.oracles.arborescence import tree_kernel
+        from zerogap.oracles.matrix_tree import nonprojective_marginals
+
+        nonprojective_marginals(scores, one, worth)
+        least = threshold * worth.max(axis=0)
+        tree_kernel(scores, one, heads)
+    else:
+        if n <= MOST_SUMMED:
+            projective_marginals(scores, one, worth)
+            least = threshold * worth.max(axis=0)
+        else:
+            projective_max_marginals(scores, one, worth)
+            least = worth.max(axis=0) + np.log(threshold)
+        eisner_kernel(scores, one, heads)
     allowed: Allowed = worth >= least
     np.fill_diagonal(allowed, False)
     allowed[:, 0] = False

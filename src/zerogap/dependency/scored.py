@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.dependency.candidates import Candidates
-from zerogap.dependency.scoring import score_arcs, score_candidates, sum_weights, tree_keys
+from zerogap.dependency.scoring import choice_keys, score_arcs, score_candidates, sum_weights
 from zerogap.features.part_keys import Encoded, PartFeatures
 from zerogap.features.weight_table import Keys
 from zerogap.features.weights import Table
@@ -73,10 +73,17 @@ def block_under(features: PartFeatures, weights: Weights, encoded: Encoded, arcs
 
 def keys_of_tree(features: PartFeatures, encoded: Encoded, heads: Integers) -> Keys:
     """The keys of all features of a tree, as often as they occur."""
+    chosen = np.zeros((len(heads) + 1, len(heads) + 1), dtype=np.bool_)
+    chosen[heads, np.arange(1, len(heads) + 1)] = True
+    return keys_of_choice(features, encoded, chosen, heads)
+
+
+def keys_of_choice(features: PartFeatures, encoded: Encoded, chosen: Allowed, heads: Integers) -> Keys:
+    """The same for any choice of arcs, and what every word takes for its head."""
     partial, totals = encoded
-    n = len(heads)
-    keys = np.empty(len(features.templates) * (n + 2) * 2 + n * n * features.n_across, dtype=np.int64)
-    size = tree_keys(partial, *features.plan, totals, heads, keys)
+    n, n_arcs = len(heads), int(np.count_nonzero(chosen))
+    keys = np.empty(len(features.templates) * (n_arcs + 2 * n + 2) + n * n_arcs * features.n_across, dtype=np.int64)
+    size = choice_keys(partial, *features.plan, totals, chosen, heads, keys)
     return keys[:size]
 
 

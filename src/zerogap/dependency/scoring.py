@@ -242,11 +242,14 @@ def score_candidates(
 @kernel(
     int64(
         *SENTENCE, readonly(int64, 2),
-        readonly(int64, 1), writable(int64, 1),
+        readonly(boolean, 2), readonly(int64, 1), writable(int64, 1),
     )
 )  # fmt: skip
-def tree_keys(partial, kind_start, relation, run_end, templates, codes, totals, heads, keys):
-    """The keys of all features of a tree, as often as they occur; returns how many. out: keys, long enough."""
+def choice_keys(partial, kind_start, relation, run_end, templates, codes, totals, chosen, heads, keys):
+    """The keys of all features of the arcs that are chosen, if words take themselves to have these heads; returns how many.
+
+    That is a tree if chosen[heads[m - 1], m] and nothing else is. out: keys, long enough.
+    """
     n = heads.shape[0]
     relations = np.zeros(codes.shape[0], dtype=np.int64)
     inside = np.empty(n + 1, dtype=np.int64)
@@ -261,7 +264,7 @@ def tree_keys(partial, kind_start, relation, run_end, templates, codes, totals, 
             s = none
             m = h + step
             while 1 <= m <= n:
-                if heads[m - 1] != h:
+                if not chosen[h, m]:
                     m += step
                     continue
                 arc_relations(h, m, totals, codes, relations)

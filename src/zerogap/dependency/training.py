@@ -38,6 +38,7 @@ def train(
     seed: int = 0,
     projective: bool = True,
     single_root: bool = True,
+    relaxed: bool = False,
     threshold: float = 1e-3,
     patience: int | None = None,
     templates: str | Sequence[str] | None = None,
@@ -53,15 +54,19 @@ def train(
     keeps (see `Parser`), `templates` replaces the default features of the tree. Features that occur less than `min_count` times in gold
     trees get no weight (0: features of wrong trees get weights too), and the `most_features` largest weights are kept. With
     `development`, the best epoch is taken, and training stops after `patience` epochs without a better one. `checkpoints` is a
-    folder: a run that was interrupted goes on from there. `projective=False` is for order first.
+    folder: a run that was interrupted goes on from there. With `projective=False` arcs may cross; with `relaxed` heads then learn to choose
+    their modifiers without any tree, which is faster (Rush 2014, section 6.6).
     """
     for name, given, known in (("order", order, ORDERS), ("algorithm", algorithm, ALGORITHMS)):
         if given not in known:
             raise UnknownMethod(name, given, known)
     if algorithm == "crf" and order != "first":
         raise InputError(f"algorithm 'crf' was given with order {order!r}: expected order 'first'; mira and perceptron train all orders.")
-    if not projective and order != "first":
-        raise InputError(f"projective=False was given with order {order!r}: expected order 'first'.")
+    if relaxed and (projective or order == "first" or algorithm == "crf"):
+        raise InputError(
+            f"relaxed=True was given with order {order!r}, algorithm {algorithm!r} and projective={projective}: expected order 'sibling' or"
+            " 'grandsibling', 'mira' or 'perceptron', and projective=False."
+        )
     for name, number in (("epochs", epochs), ("seed", seed), ("min_count", min_count)):
         if isinstance(number, bool) or not isinstance(number, int) or number < 0:
             raise InputError(f"{name} is {number!r}: expected an integer, 0 or more.")
@@ -83,7 +88,7 @@ def train(
     folder = None if checkpoints is None else Path(checkpoints)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-    options = Options(epochs, seed, step, projective, single_root, threshold, min_count, patience, folder, report)
+    options = Options(epochs, seed, step, projective, single_root, threshold, min_count, patience, folder, report, relaxed)
     pruner, candidates, held_out_candidates = None, None, None
     if order != "first":
         pruner, candidates, held_out_candidates = train_pruner(train_set, held_out, columns, options)

@@ -43,6 +43,7 @@ class Options:
     patience: int | None
     folder: Path | None  # of checkpoints
     report: Callable[[Progress], None] | None
+    relaxed: bool = False  # learn from what heads choose on their own
 
     def stage(self, name: str, epochs: int, fingerprint: str, evaluate: Any = None) -> dict[str, Any]:
         """What `run_epochs` is told."""

@@ -1,18 +1,20 @@
 """MIRA and the perceptron for trees: steps towards the gold tree and away from the best one, among candidates and gold arcs.
 
 MIRA asks for a margin of the Hamming loss: wrong arcs get 1 more before the best tree is looked for, and the step is the smallest that
-gives the margin, but not more than `step` (Crammer et al. 2006; Rush 2014, section 8.4.3).
+gives the margin, but not more than `step` (Crammer et al. 2006; Rush 2014, section 8.4.3). Non-projective trees with larger parts are
+found by dual decomposition, which need not end with a proof here; or no tree is looked for (`relaxed`; section 6.6).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from zerogap.dependency.candidates import candidates_of
 from zerogap.dependency.field import train_field
-from zerogap.dependency.scored import Allowed, Weights, arcs_under, block_under, every_arc, keys_of_tree
+from zerogap.dependency.scored import Allowed, Weights, arcs_under, block_under, every_arc, keys_of_choice, keys_of_tree
 from zerogap.dependency.sentences import Sentence
 from zerogap.dependency.training_options import Integers, Options, fingerprint_of, gold_heads, start_with
 from zerogap.features.part_keys import Encoded, PartFeatures
@@ -24,6 +26,12 @@ from zerogap.grid import Scores
 from zerogap.learning.online import run_epochs
 from zerogap.oracles.arborescence import maximum_arborescence
 from zerogap.oracles.eisner import eisner_kernel
+
+if TYPE_CHECKING:
+    from zerogap.dependency.dual_decomposition import Agreement
+
+FIRST_RATE, LEAST_RATE_IN_TRAINING, MOST_ITERATIONS = 1.0, 0.1, 200  # of dual decomposition: a good tree is enough
+SMALLEST_PRICE = 2.0**-30
 
 
 def train_trees(
@@ -48,12 +56,53 @@ def train_trees(
             arcs += 1.0
             arcs[right, np.arange(1, n + 1)] -= 1.0
         if not options.projective:
-            return maximum_arborescence(arcs, single_root=single_root)
+            if order == "first":
+                return maximum_arborescence(arcs, single_root=single_root)
+            agreement = agreement_under(weights, encoded, arcs, allowed)
+            run = agreement.run(
+                agreement.state(()), agreement.first_prices(arcs), -np.inf, rate=FIRST_RATE, least_rate=LEAST_RATE_IN_TRAINING, rule=0,
+                max_iterations=MOST_ITERATIONS, deadline=np.inf,
+            )  # fmt: skip
+            assert run.heads is not None
+            return run.heads
         if order == "first":
             heads = np.empty(n, dtype=np.int64)
             eisner_kernel(arcs, 1 if single_root else 0, heads)
             return heads
         return block_under(features, weights, encoded, arcs, candidates_of(allowed, grand=grand)).best(single_root=single_root)[0]
+
+    def agreement_under(weights: Weights, encoded: Encoded, arcs: Scores, allowed: Allowed) -> Agreement:
+        from zerogap.dependency.dual_decomposition import Agreement
+        from zerogap.dependency.head_scoring import heads_under
+
+        scores = heads_under(features, weights, encoded, arcs, allowed, grand=grand, single_root=single_root)
+        return Agreement(scores, SMALLEST_PRICE)
+
+    def relaxed_step(table: WeightTable, i: int, progress: float) -> float:
+        """Towards the gold tree and away from what heads choose on their own, without any tree (section 6.6)."""
+        sentence, right = sentences[i], gold[i]
+        n = len(sentence)
+        encoded = features.encode(sentence.columns, n)
+        allowed = every_arc(n) if candidates is None else candidates[i]
+        allowed[right, np.arange(1, n + 1)] = True
+        arcs = arcs_under(features, table, encoded, allowed)
+        if algorithm == "mira":
+            arcs += 1.0
+            arcs[right, np.arange(1, n + 1)] -= 1.0
+        agreement = agreement_under(table, encoded, arcs, allowed)
+        chosen, heads = agreement.choice()
+        if not grand:
+            heads = right  # nobody asks
+        away, towards = keys_of_choice(features, encoded, chosen, heads), keys_of_tree(features, encoded, right)
+        is_right = chosen[right, np.arange(1, n + 1)]
+        extra = float(np.count_nonzero(chosen) - np.count_nonzero(is_right))
+        wrong = extra + float(np.count_nonzero(~is_right)) + float(np.count_nonzero(heads != right))
+        if wrong:
+            signs = np.ones(len(towards) + len(away))
+            signs[len(towards) :] = -1.0
+            margin, most = (extra, options.most) if algorithm == "mira" else (-1.0, 1.0)
+            table.step(np.concatenate([towards, away]), signs, loss=margin, most=most, grow=options.min_count == 0)
+        return wrong
 
     def step(table: WeightTable, i: int, progress: float) -> float:
         sentence, right = sentences[i], gold[i]
@@ -82,12 +131,13 @@ def train_trees(
         return right / total
 
     fingerprint = fingerprint_of(
-        sentences, features.templates, order, algorithm, options.most, options.seed, single_root, options.threshold
-    )
+        sentences, features.templates, order, algorithm, options.most, options.seed, single_root, options.threshold,
+        options.projective, options.relaxed,
+    )  # fmt: skip
     stage = options.stage("tree", options.epochs, fingerprint, unlabelled_accuracy if held_out else None)
     if algorithm == "crf":
         found = train_field(features, sentences, options, stage)
     else:
         keys = (keys_of_tree(features, features.encode(s.columns, len(s)), heads) for s, heads in zip(sentences, gold, strict=True))
-        found = run_epochs(step, len(sentences), start=start_with(keys, options.min_count), **stage)
+        found = run_epochs(relaxed_step if options.relaxed else step, len(sentences), start=start_with(keys, options.min_count), **stage)
     return part_model(features, *found, most=most_features)

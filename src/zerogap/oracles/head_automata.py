@@ -161,12 +161,14 @@ SCORED = (
 @kernel(
     int64(
         *SCORED, readonly(int64, 1), float64, float64, float64, int64, int64, float64,
-        writable(float64, 2), writable(float64, 2), writable(int64, 1), writable(int64, 1), writable(float64, 1), writable(float64, 2),
+        writable(float64, 2), writable(float64, 2), writable(int64, 1), writable(int64, 1), writable(int64, 2), writable(float64, 1),
+        writable(float64, 2),
     )
 )  # fmt: skip
 def agree(
     flags, contexts, modifier_start, modifiers, context, pairs, pair_start, stops, grand, grand_start, joint, joint_start, outer,
-    outer_start, state, incumbent, rate, least_rate, rule, most_iterations, unit, prices, best_prices, best_heads, disputed, result, trace,
+    outer_start, state, incumbent, rate, least_rate, rule, most_iterations, unit, prices, best_prices, best_heads, disputed, choices,
+    result, trace,
 ):  # fmt: skip
     """Subgradient steps from the prices that are given, until tree and automata agree. Returns why it ended.
 
@@ -174,7 +176,8 @@ def agree(
     `least_rate`; with rule 1 they are rate / (t + 1), t the number of times that the dual went up (appendix A.2). All steps are
     multiples of `unit`.
     out: prices (2, arcs): down and up; best_prices, those of the lowest bound; best_heads (n,), a best tree so far, untouched if none
-    beats the incumbent; disputed (arcs,): how often tree and automata disagreed about an arc; result; trace (2, most_iterations): bounds
+    beats the incumbent; disputed (arcs,): how often tree and automata disagreed about an arc; choices (3, arcs): the last ones of the tree,
+    of heads for modifiers, and of heads for their own heads; result; trace (2, most_iterations): bounds
     and scores of every iteration.
     """
     n = contexts.shape[0] - 1
@@ -215,9 +218,9 @@ def agree(
     chosen_context = np.full(n + 1, -1)
     chosen_version = np.full(n + 1, -1)
     head_value = np.zeros(n + 1)
-    of_tree = np.zeros(n_arcs, dtype=np.int64)
-    of_down = np.zeros(n_arcs, dtype=np.int64)
-    of_up = np.zeros(n_arcs, dtype=np.int64)
+    of_tree, of_down, of_up = choices[0], choices[1], choices[2]
+    for a in range(n_arcs):
+        of_tree[a] = of_down[a] = of_up[a] = 0
     taken = np.zeros(n_arcs, dtype=np.int64)
     v, back = np.empty(longest + 1), np.empty(longest + 1, dtype=np.int64)
     heads = np.zeros(n, dtype=np.int64)
