@@ -80,10 +80,11 @@ def lay_out(allowed, grand, contexts, modifier_start, modifiers, context, score_
 def candidates_of(allowed: NDArray[np.bool_], *, grand: bool) -> Candidates:
     """The layout of the arcs that are True in (n + 1, n + 1); column 0 and the diagonal mean nothing and must be False."""
     n, arcs = len(allowed) - 1, int(np.count_nonzero(allowed))
-    sizes = (n + 1, 2 * n + 3, arcs, arcs, 2 * n + 3, 2 * n + 3)
-    flat = np.empty(sum(sizes), dtype=np.int64)
-    ends = np.cumsum(sizes).tolist()
-    arrays = [flat[end - size : end] for size, end in zip(sizes, ends, strict=True)]
+    flat = np.empty(n + 1 + 3 * (2 * n + 3) + 2 * arcs, dtype=np.int64)
+    arrays, begin = [], 0
+    for size in (n + 1, 2 * n + 3, arcs, arcs, 2 * n + 3, 2 * n + 3):
+        arrays.append(flat[begin : begin + size])
+        begin += size
     lay_out(allowed, 1 if grand else 0, *arrays)
     contexts, modifier_start, modifiers, context, score_start, stop_start = arrays
     return Candidates(contexts, modifier_start, modifiers, context, score_start, stop_start, grand)

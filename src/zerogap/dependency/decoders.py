@@ -79,7 +79,8 @@ def decode_many(
 
 def chosen(problem: Problem, method: str) -> str:
     """The method itself if it can decode the problem, the first one that can for `auto`; InputError says why none does."""
-    able = [name for name, m in METHODS.items() if problem.projective in m.projective and not m.cannot_score(problem)]
+    parts, projective = parts_in(problem), problem.projective
+    able = [name for name, m in METHODS.items() if projective in m.projective and m.parts.issuperset(parts)]
     kind = "projective" if problem.projective else "non-projective"
     if method == "auto":
         if able:

@@ -22,7 +22,20 @@ from zerogap.errors import Infeasible, InputError
 from zerogap.grid import Scores
 from zerogap.oracles.arborescence import maximum_arborescence
 from zerogap.oracles.eisner import eisner
-from zerogap.oracles.head_automata import BOUND, CLOSED, DECODED, EMPTY, ITERATIONS, OPEN, RATE, REQUIRED, SCORE, TIRED, agree
+from zerogap.oracles.head_automata import (
+    BOUND,
+    CLOSED,
+    DECODED,
+    EMPTY,
+    ITERATIONS,
+    N_RESULTS,
+    OPEN,
+    RATE,
+    REQUIRED,
+    SCORE,
+    TIRED,
+    agree,
+)
 from zerogap.proof.certificate import HeadPrices
 from zerogap.proof.solution import Solution, Trace
 from zerogap.relax.branching import Bounded, Fixed, branch_and_bound
@@ -32,11 +45,13 @@ from zerogap.relax.lagrangian import Candidate
 Integers = NDArray[np.int64]
 
 MAX_ITERATIONS = 5000  # as in the thesis
-STEPS = ("polyak", "decreasing")
-CHUNK = 1000  # iterations between two looks at the clock
-FIRST_RATE, LEAST_RATE = 1.0, 0.002
-NODE_ITERATIONS, NODE_RATE, NODE_LEAST_RATE = 200, 0.5, 0.02
-SHARE_OF_ARCS = 0.5  # of the score of an arc, the tree's part at first
+STEPS = ("polyak", "decreasing", "scaled")  # numbers of rules of the kernel
+CHUNK = 1000  # most iterations between two looks at the clock
+FIRST_CHUNK, MANY_ARCS = 5, 1000  # of large problems: how long an iteration takes is not known then
+LOOK = 0.5  # seconds between looks at the clock, about
+FIRST_RATE, LEAST_RATE = 1.5, 0.05
+NODE_ITERATIONS, NODE_RATE, NODE_LEAST_RATE, NODE_RULE = 60, 1.5, 0.1, 0
+SHARE_OF_ARCS = 0.7  # of the score of an arc, the tree's part at first
 
 
 @dataclass(slots=True, eq=False)
@@ -51,7 +66,7 @@ class Agreement:
 
     def __post_init__(self) -> None:
         c = self.scores.candidates
-        self.heads = np.repeat(np.arange(2 * c.n_words + 2) >> 1, np.diff(c.modifier_start))
+        self.heads = (np.arange(2 * c.n_words + 2) >> 1).repeat(c.modifier_start[1:] - c.modifier_start[:-1])
 
     @property
     def modifiers(self) -> Integers:
@@ -91,12 +106,14 @@ class Agreement:
         n, n_arcs = self.scores.n_words, len(self.modifiers)
         choices = np.empty((3, n_arcs), dtype=np.int64)
         best_prices, heads = np.empty((2, n_arcs)), np.empty(n, dtype=np.int64)
-        disputed, result = np.zeros(n_arcs, dtype=np.int64), np.empty(5)
+        disputed, result = np.zeros(n_arcs, dtype=np.int64), np.zeros(N_RESULTS)
         trace = np.empty((2, min(max_iterations, CHUNK)))
+        chunk = CHUNK if n_arcs < MANY_ARCS or deadline == math.inf else FIRST_CHUNK
         bound, lowest, found, seconds = math.inf, best_prices, floor, []
         bounds, found_scores = [], []
         while True:
-            room = min(max_iterations, CHUNK)
+            room = min(max_iterations, chunk)
+            began = time.perf_counter()
             status = agree(
                 *self.scores.arrays, state, found, rate, least_rate, rule, room, self.unit, prices, best_prices, heads, disputed,
                 choices, result, trace,
@@ -112,6 +129,7 @@ class Agreement:
             if result[BOUND] < bound:
                 bound, lowest = float(result[BOUND]), best_prices.copy()
             rate = float(result[RATE])
+            chunk = min(CHUNK, max(1, int(done * min(LOOK, deadline - seconds[-1][1]) / (seconds[-1][1] - began + 1e-9))))
             if status != TIRED or max_iterations <= 0 or rate < least_rate or seconds[-1][1] >= deadline:
                 break
         tree = heads if found > floor else None
@@ -152,13 +170,15 @@ class Run:
 
     def trace(self, begin: float) -> Trace:
         """The best bound and score after every iteration; times between two looks at the clock are interpolated."""
-        bounds = np.minimum.accumulate(np.concatenate(self.bounds))
-        scores = np.maximum.accumulate(np.concatenate(self.scores))
-        times, before = [], begin
+        bounds = np.minimum.accumulate(self.bounds[0] if len(self.bounds) == 1 else np.concatenate(self.bounds))
+        scores = np.maximum.accumulate(self.scores[0] if len(self.scores) == 1 else np.concatenate(self.scores))
+        times: list[float] = []
+        before = begin
         for done, now in self.seconds:
-            times.append(before - begin + (now - before) * np.arange(1, done + 1) / max(done, 1))
+            each = (now - before) / max(done, 1)
+            times += [before - begin + each * i for i in range(1, done + 1)]
             before = now
-        return Trace(tuple(bounds.tolist()), tuple(scores.tolist()), tuple(np.concatenate(times).tolist()))
+        return Trace(tuple(bounds.tolist()), tuple(scores.tolist()), tuple(times))
 
 
 def dual_decomposition(
@@ -167,7 +187,7 @@ def dual_decomposition(
     labels: NDArray[np.int64] | None,
     *,
     branch: bool = True,
-    step: str = "polyak",
+    step: str | None = None,
     first_step: float | None = None,
     max_iterations: int = MAX_ITERATIONS,
     max_nodes: int | None = None,
@@ -179,7 +199,7 @@ def dual_decomposition(
     Infeasible if there is no tree.
     """
     begin = time.perf_counter()
-    if not np.all(np.any(arcs[:, 1:] > -np.inf, axis=0)):
+    if arcs.max(axis=0)[1:].min() == -np.inf:
         raise no_tree(problem, arcs)
     words = np.arange(1, problem.n_words + 1)
 
@@ -204,7 +224,7 @@ def agreed(
     *,
     begin: float,
     branch: bool = True,
-    step: str = "polyak",
+    step: str | None = None,
     first_step: float | None = None,
     max_iterations: int = MAX_ITERATIONS,
     max_nodes: int | None = None,
@@ -212,9 +232,11 @@ def agreed(
 ) -> Closed:
     """From prices to a proof. `candidate` makes a structure of heads and scores it by its definition; `begin` is when it all began.
 
-    `step` is "polyak" (steps from the gap) or "decreasing" (`first_step` / (t + 1), t the number of times that the dual went up, as in
-    appendix A.2).
+    `step` is "polyak" (from the gap, and soon at an end), "decreasing" (`first_step` / (t + 1), t the number of times that the dual went
+    up, as in appendix A.2) or "scaled" (the same, and the first one from the gap: slower, and to a lower bound). Without branching, it is
+    the last.
     """
+    step = ("polyak" if branch else "scaled") if step is None else step
     if step not in STEPS:
         raise InputError(f"step is {step!r}: expected one of {', '.join(STEPS)}.")
     deadline = math.inf if time_limit is None else begin + time_limit
@@ -236,7 +258,14 @@ def agreed(
         state = agreement.state(fixed)
         floor = -math.inf if incumbent is None else incumbent.score
         run = agreement.run(
-            state, warm.copy(), floor, rate=NODE_RATE, least_rate=NODE_LEAST_RATE, rule=0, max_iterations=NODE_ITERATIONS, deadline=deadline
+            state,
+            warm.copy(),
+            floor,
+            rate=NODE_RATE,
+            least_rate=NODE_LEAST_RATE,
+            rule=NODE_RULE,
+            max_iterations=NODE_ITERATIONS,
+            deadline=deadline,
         )
         found = None if run.heads is None else candidate(run.heads)
         return Bounded(run.bound, agreement.evidence(run.prices), found, split_on(run, state), run.prices)

@@ -1,7 +1,8 @@
 """The scores of a problem by head: what its automata read (see `oracles.head_automata`).
 
 For every head and side, `pairs` scores a modifier and the one before it (with the arc), `stops` the last one, `grand` a modifier and
-the head of the head, `joint` all three, `outer` the last one and the head of the head. Only candidate arcs have entries.
+the head of the head, `joint` all three, `outer` the last one and the head of the head. Only candidate arcs have entries. A head of the
+head that no tree can have together with a modifier, since it is that modifier, scores -inf in `grand`.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -20,12 +21,15 @@ from zerogap.dependency.candidates import Candidates, candidates_of
 from zerogap.dependency.parts import DenseParts, Parts, Sparse
 from zerogap.dependency.problem import Problem
 from zerogap.grid import Scores
-from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
+from zerogap.oracles.compile import float64, inner, int64, kernel, readonly, writable
 from zerogap.oracles.head_automata import CHAIN, GRAND, JOINT, OUTER, PROJECTIVE, SINGLE_ROOT
 
 Integers = NDArray[np.int64]
+SIMPLE = {"siblings", "stops", "grandparents"}
 NOTHING: Scores = np.zeros(0)
+NO_SQUARE: Scores = np.zeros((0, 0))
 NO_CUBE: Scores = np.zeros((0, 0, 0))
+NO_STARTS = np.zeros(500, dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,13 +64,21 @@ class HeadScores:
         )  # fmt: skip
 
 
+@inner
+def is_impossible(g, h, m, projective):
+    """No tree has the arcs g -> h -> m if m is g, and no projective one if g is between the two."""
+    return g == m or (projective and (h < g < m or m < g < h))
+
+
 @kernel(
     int64(
         readonly(float64, 2), readonly(float64, 3), readonly(float64, 2), readonly(float64, 3), readonly(int64, 1), readonly(int64, 1),
-        int64, writable(float64, 1), readonly(int64, 1), writable(float64, 1), writable(float64, 1), readonly(int64, 1),
+        int64, int64, writable(float64, 1), readonly(int64, 1), writable(float64, 1), writable(float64, 1), readonly(int64, 1),
     )
 )  # fmt: skip
-def fill_from_arrays(arcs, siblings, stops2, grandparents, modifier_start, modifiers, chain, pairs, pair_start, stops, grand, grand_start):
+def fill_from_arrays(
+    arcs, siblings, stops2, grandparents, modifier_start, modifiers, chain, projective, pairs, pair_start, stops, grand, grand_start
+):  # fmt: skip
     """out: pairs, stops, grand; arrays of no size are of parts that are not scored."""
     n = arcs.shape[0] - 1
     with_siblings, with_stops, with_grand = siblings.shape[0] > 0, stops2.shape[0] > 0, grandparents.shape[0] > 0
@@ -83,12 +95,13 @@ def fill_from_arrays(arcs, siblings, stops2, grandparents, modifier_start, modif
         if chain:
             for p in range(q + 1):
                 stops[first + place + p] = stops2[h, h if p == 0 else modifiers[first + p - 1]] if with_stops else 0.0
-        if with_grand and h > 0:
+        if grand.shape[0] > 0 and h > 0:
             at = grand_start[place]
             for g in range(n + 1):
                 if arcs[g, h] > -np.inf:
                     for j in range(q):
-                        grand[at + j] = grandparents[g, h, modifiers[first + j]]
+                        m = modifiers[first + j]
+                        grand[at + j] = -np.inf if is_impossible(g, h, m, projective) else grandparents[g, h, m] if with_grand else 0.0
                     at += q
     return 0
 
@@ -100,21 +113,20 @@ def head_scores(problem: Problem, arcs: Scores) -> HeadScores:
     with_grand = bool(parts.keys() & {"grandparents", "outermost", "grandsiblings"})
     chain = bool(parts.keys() & {"siblings", "stops", "outermost", "grandsiblings"})
     c = candidates_of(arcs > -np.inf, grand=with_grand)
-    q = np.diff(c.modifier_start)
+    q = c.modifier_start[1:] - c.modifier_start[:-1]
     pair_start = starts((q + 1) * q) if chain else c.modifier_start
-    many = np.repeat(c.contexts, 2)
-    grand_start = starts(many * q) if "grandparents" in parts else np.zeros(len(q) + 1, dtype=np.int64)
+    grand_start = starts(c.contexts.repeat(2) * q) if with_grand else NO_STARTS if len(q) < len(NO_STARTS) else np.zeros_like(pair_start)
     flags = (
-        PROJECTIVE * problem.projective + SINGLE_ROOT * problem.single_root + CHAIN * chain + GRAND * ("grandparents" in parts)
+        PROJECTIVE * problem.projective + SINGLE_ROOT * problem.single_root + CHAIN * chain + GRAND * with_grand
         + JOINT * ("grandsiblings" in parts) + OUTER * ("outermost" in parts)
     )  # fmt: skip
     pairs, stops = np.empty(pair_start[-1]), np.empty(len(c.modifiers) + 2 * n + 2 if chain else 0)
     grand = np.empty(grand_start[-1])
     siblings, grandparents = array_of(problem.siblings, n), array_of(problem.grandparents, n)
     fill_from_arrays(
-        arcs, NO_CUBE if siblings is None else siblings, np.zeros((0, 0)) if problem.stops is None else problem.stops.dense(n),
-        NO_CUBE if grandparents is None else grandparents, c.modifier_start, c.modifiers, 1 if chain else 0, pairs, pair_start, stops,
-        grand, grand_start,
+        arcs, NO_CUBE if siblings is None else siblings, NO_SQUARE if problem.stops is None else problem.stops.dense(n),
+        NO_CUBE if grandparents is None else grandparents, c.modifier_start, c.modifiers, 1 if chain else 0,
+        1 if problem.projective else 0, pairs, pair_start, stops, grand, grand_start,
     )  # fmt: skip
     if problem.siblings is not None and siblings is None:
         place, entry = entries(pair_start, 0, len(q))
@@ -122,28 +134,34 @@ def head_scores(problem: Problem, arcs: Scores) -> HeadScores:
         used = np.flatnonzero(p <= j)
         place, p, j = place[used], p[used], j[used]
         pairs[used] += problem.siblings.at(place >> 1, before(c, place, p), c.modifiers[c.modifier_start[place] + j])
+    joint, outer = NOTHING, NOTHING
+    if not with_grand or (grandparents is not None and parts.keys() <= SIMPLE):
+        return HeadScores(c, flags, pairs, pair_start, stops, grand, grand_start, joint, outer)
     head_start, heads = candidate_heads(arcs)
     if problem.grandparents is not None and grandparents is None:
         place, entry = entries(grand_start, 2, len(q))
         k, j = np.divmod(entry, q[place])
+        possible = np.flatnonzero(grand[grand_start[2] :] > -np.inf)
+        place, k, j = place[possible], k[possible], j[possible]
         h = place >> 1
-        grand[grand_start[2] :] = problem.grandparents.at(heads[head_start[h] + k], h, c.modifiers[c.modifier_start[place] + j])
-    joint, outer = NOTHING, NOTHING
+        scored = problem.grandparents.at(heads[head_start[h] + k], h, c.modifiers[c.modifier_start[place] + j])
+        grand[grand_start[2] + possible] = scored
     if problem.grandsiblings is not None:
         joint = np.zeros(c.score_start[-1])
         place, entry = entries(c.score_start, 2, len(q))
         rest, j = np.divmod(entry, q[place])
         k, p = np.divmod(rest, q[place] + 1)
-        used = np.flatnonzero(p <= j)
+        used = np.flatnonzero((p <= j) & (grand[grand_start[place] + k * q[place] + j] > -np.inf))
         place, k, p, j = place[used], k[used], p[used], j[used]
         h = place >> 1
-        modifier = c.modifiers[c.modifier_start[place] + j]
-        joint[c.score_start[2] + used] = problem.grandsiblings.at(heads[head_start[h] + k], h, before(c, place, p), modifier)
+        g, s, modifier = heads[head_start[h] + k], before(c, place, p), c.modifiers[c.modifier_start[place] + j]
+        tree = np.flatnonzero(g != s)
+        joint[c.score_start[2] + used[tree]] = problem.grandsiblings.at(g[tree], h[tree], s[tree], modifier[tree])
     if problem.outermost is not None:
         outer = np.zeros(c.stop_start[-1])
         place, entry = entries(c.stop_start, 2, len(q))
         k, p = np.divmod(entry, q[place] + 1)
-        used = np.flatnonzero(p > 0)
+        used = np.flatnonzero((p > 0) & (grand[np.minimum(grand_start[place] + k * q[place] + p - 1, len(grand) - 1)] > -np.inf))
         place, k, p = place[used], k[used], p[used]
         h = place >> 1
         outer[c.stop_start[2] + used] = problem.outermost.at(heads[head_start[h] + k], h, before(c, place, p))
@@ -187,16 +205,19 @@ def problem_of_heads(scores: HeadScores) -> Problem:
     if scores.flags & GRAND:
         place, entry = entries(scores.grand_start, 2, len(q))
         k, j = np.divmod(entry, q[place])
+        used = np.flatnonzero(scores.grand[scores.grand_start[2] :] > -np.inf)
+        place, k, j = place[used], k[used], j[used]
         h = place >> 1
         index = np.stack([heads[head_start[h] + k], h, c.modifiers[c.modifier_start[place] + j]], axis=1)
-        parts["grandparents"] = Sparse(index, scores.grand[scores.grand_start[2] :])
+        parts["grandparents"] = Sparse(index, scores.grand[scores.grand_start[2] + used])
     if scores.flags & JOINT:
         place, entry = entries(c.score_start, 2, len(q))
         rest, j = np.divmod(entry, q[place])
         k, p = np.divmod(rest, q[place] + 1)
-        used = np.flatnonzero(p <= j)
+        used = np.flatnonzero((p <= j) & (scores.grand[scores.grand_start[place] + k * q[place] + j] > -np.inf))
         place, k, p, j = place[used], k[used], p[used], j[used]
         h = place >> 1
         index = np.stack([heads[head_start[h] + k], h, before(c, place, p), c.modifiers[c.modifier_start[place] + j]], axis=1)
-        parts["grandsiblings"] = Sparse(index, scores.joint[c.score_start[2] + used])
+        tree = np.flatnonzero(index[:, 0] != index[:, 2])
+        parts["grandsiblings"] = Sparse(index[tree], scores.joint[c.score_start[2] + used[tree]])
     return Problem(arcs, projective=bool(scores.flags & PROJECTIVE), single_root=bool(scores.flags & SINGLE_ROOT), **parts)

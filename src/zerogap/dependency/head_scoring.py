@@ -111,7 +111,8 @@ def score_heads(
                     for t in range(kind_start[GRANDPARENT], kind_start[GRANDPARENT + 1]):
                         keys[found] = ((of_grand[t] + of_head[t] + of_mod[t] + code) & CLEAR) | templates[t]
                         found += 1
-                    grands[grand_start[place] + k * size + j] = weights_of(keys, found, cells, numbers, jumps, shift)
+                    score = weights_of(keys, found, cells, numbers, jumps, shift)
+                    grands[grand_start[place] + k * size + j] = score if g != m else -np.inf
                     for p in range(size + 1):
                         score = 0.0
                         if p <= j:

@@ -42,6 +42,7 @@ FORMAT, VERSION = "zerogap-dependency-model", 1
 ORDERS = ("first", "sibling", "grandsibling")
 TIME_LIMIT = 10.0  # seconds for a sentence of a non-projective parser with larger parts
 PRICE_UNIT = 2.0**-12  # of prices, in units of weights
+MOST_HEADS = 16  # candidates of a word of a non-projective parser: the likeliest
 MOST_SUMMED = 300  # words of a sentence whose posteriors are asked for
 MOST_WORDS = {"first": 5000, "sibling": 2500, "grandsibling": 2500}  # more would take more than 2 GB
 
@@ -248,8 +249,9 @@ def line_of(kind: str, text: str) -> str:
 def likely_arcs(scores: Scores, threshold: float, *, single_root: bool, projective: bool = True) -> Allowed:
     """Arcs whose posterior is at least `threshold` times the largest of their word, and those of a best tree.
 
-    Sums over the projective trees of a very long sentence do not fit floating-point numbers, and logarithms are slow: there, the best tree
-    with the arc counts in place of all of them (max-marginals; Rush 2014, section 8.4.1).
+    Non-projective parsers keep MOST_HEADS of them, or more if there are ties. Sums over the projective trees of a very long sentence do not
+    fit floating-point numbers, and logarithms are slow: there, the best tree with the arc counts in place of all of them (max-marginals;
+    Rush 2014, section 8.4.1).
     """
     n = len(scores) - 1
     one = 1 if single_root else 0
@@ -261,6 +263,8 @@ def likely_arcs(scores: Scores, threshold: float, *, single_root: bool, projecti
 
         nonprojective_marginals(scores, one, worth)
         least = threshold * worth.max(axis=0)
+        if n >= MOST_HEADS:
+            least = np.maximum(least, np.partition(worth, n - MOST_HEADS, axis=0)[n + 1 - MOST_HEADS])
         tree_kernel(scores, one, heads)
     else:
         if n <= MOST_SUMMED:

@@ -49,6 +49,7 @@ MEANING: dict[str, Callable[..., Any]] = {
     "grandsiblings": lambda g, h, s, m: are_siblings(h, s, m) & are_grandparents(g, h, m) & (g != s),
     "trisiblings": lambda h, r, s, m: (m > 0) & is_between(h, s, m) & ((r == h) | is_between(h, r, s)),
 }
+WITHOUT_HEADS = ("siblings", "stops", "trisiblings")  # parts that do not ask for the head of the head
 ORDERS = {"siblings": 3, "stops": 2, "grandparents": 3, "outermost": 3, "grandsiblings": 4, "trisiblings": 4}
 NAMES = {
     "siblings": "(h, s, m)", "stops": "(h, s)", "grandparents": "(g, h, m)", "outermost": "(g, h, m)",
@@ -298,13 +299,13 @@ def allowed_parts(name: str, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
             return allowed[:, :, None] & allowed[None]
 
 
-# the parts of h, g its head (None for the root), on one side with these modifiers, nearest first
-OF_SIDE: dict[str, Callable[[int | None, int, list[int]], list[tuple[int, ...]]]] = {
+# the parts of h, g its head, on one side with these modifiers, nearest first; those that mean something, also if heads form a cycle
+OF_SIDE: dict[str, Callable[[int, int, list[int]], list[tuple[int, ...]]]] = {
     "siblings": lambda g, h, side: [(h, s, m) for s, m in zip([h, *side], side)],
     "stops": lambda g, h, side: [(h, side[-1] if side else h)],
-    "grandparents": lambda g, h, side: [] if g is None else [(g, h, m) for m in side],
-    "outermost": lambda g, h, side: [] if g is None else [(g, h, m) for m in side[-1:]],
-    "grandsiblings": lambda g, h, side: [] if g is None else [(g, h, s, m) for s, m in zip([h, *side], side)],
+    "grandparents": lambda g, h, side: [(g, h, m) for m in side if m != g],
+    "outermost": lambda g, h, side: [(g, h, m) for m in side[-1:] if m != g],
+    "grandsiblings": lambda g, h, side: [(g, h, s, m) for s, m in zip([h, *side], side) if g not in (s, m)],
     "trisiblings": lambda g, h, side: [(h, r, s, m) for r, s, m in zip([h, *side], side, side[1:])],
 }
 
@@ -319,12 +320,12 @@ def parts_of_tree(heads: Sequence[int], names: Iterable[str]) -> Iterator[tuple[
             right[h].append(m)
         elif h > m:
             left[h].insert(0, m)
-    sides: list[tuple[int | None, int, list[int]]] = [(None, 0, right[0])]
+    sides: list[tuple[int, int, list[int]]] = [(-1, 0, right[0])]
     for h, g in enumerate(heads, start=1):
         sides += [(g, h, left[h]), (g, h, right[h])]
     full = [side for side in sides if side[2]]
     for name in names:
         make = OF_SIDE[name]
-        found = [part for side in (sides if name == "stops" else full) for part in make(*side)]
-        index = np.array(found, dtype=np.int64).reshape(-1, ORDERS[name])
-        yield name, index[MEANING[name](*index.T)]
+        chosen = sides if name == "stops" else full if name in WITHOUT_HEADS else [side for side in full if side[0] not in (-1, side[1])]
+        found = [part for side in chosen for part in make(*side)]
+        yield name, np.array(found, dtype=np.int64).reshape(-1, ORDERS[name])

@@ -29,7 +29,9 @@ LEFT, RIGHT = 0, 1
 CLOSED, OPEN, REQUIRED = 0, 1, 2  # states of an arc
 PROJECTIVE, SINGLE_ROOT, CHAIN, GRAND, JOINT, OUTER = 1, 2, 4, 8, 16, 32  # flags
 AGREED, BEATEN, EMPTY, TIRED = 0, 1, 2, 3  # why the loop ended: a proof, the bound fell to the incumbent, no tree is left, the limit
-BOUND, SCORE, ITERATIONS, DECODED, RATE = range(5)  # places in `result`
+BOUND, SCORE, ITERATIONS, DECODED, RATE, RISES, SCALE = range(7)  # places in `result`; the last two go on from call to call
+N_RESULTS = 7
+PATIENCE = 50  # iterations without a bound that is better by a hundredth of the gap
 
 
 @inner
@@ -173,8 +175,9 @@ def agree(
     """Subgradient steps from the prices that are given, until tree and automata agree. Returns why it ended.
 
     With `rule` 0 steps are (dual - incumbent) / disagreements times a rate that falls when the bound does not (Polyak 1969), down to
-    `least_rate`; with rule 1 they are rate / (t + 1), t the number of times that the dual went up (appendix A.2). All steps are
-    multiples of `unit`.
+    `least_rate`; with rule 1 they are rate / (t + 1), t the number of times that the dual went up (appendix A.2); with rule 2 the first
+    one is as by rule 0, and the others are as many times smaller as by rule 1, until PATIENCE is out unless `least_rate` is 0. All
+    steps are multiples of `unit`.
     out: prices (2, arcs): down and up; best_prices, those of the lowest bound; best_heads (n,), a best tree so far, untouched if none
     beats the incumbent; disputed (arcs,): how often tree and automata disagreed about an arc; choices (3, arcs): the last ones of the tree,
     of heads for modifiers, and of heads for their own heads; result; trace (2, most_iterations): bounds
@@ -227,7 +230,7 @@ def agree(
     new_heads = np.empty(n, dtype=np.int64)
     last = np.empty(2 * n + 2, dtype=np.int64)
     bound, score, decoded = np.inf, -np.inf, 0
-    previous, ups, since = np.inf, 0, 0
+    previous, rises, since, scale = np.inf, result[RISES], 0, result[SCALE]
     status = TIRED
     iteration = 0
     while iteration < most_iterations:
@@ -356,7 +359,7 @@ def agree(
             break
         # a step
         if total > previous:
-            ups += 1
+            rises += 1
         previous = total
         if rule == 0:
             if since >= 10:
@@ -366,8 +369,16 @@ def agree(
                     break
             gap = total - incumbent if incumbent > -np.inf else abs(total) * 0.1 + 1.0
             step = rate * gap / differences
+        elif rule == 1:
+            step = rate / (rises + 1)
         else:
-            step = rate / (ups + 1)
+            if scale == 0.0:
+                gap = total - incumbent if incumbent > -np.inf else abs(total) * 0.1 + 1.0
+                scale = rate * gap / differences
+            step = scale / (rises + 1)
+            if least_rate > 0.0 and since >= PATIENCE:
+                rate = 0.0
+                break
         step = max(np.floor(step / unit), 1.0) * unit
         for a in range(n_arcs):
             change = of_down[a] - of_tree[a]
@@ -387,4 +398,5 @@ def agree(
                     dirty[m] = 1
     result[BOUND] = bound if status != EMPTY else -np.inf
     result[SCORE], result[ITERATIONS], result[DECODED], result[RATE] = incumbent, iteration, decoded, rate
+    result[RISES], result[SCALE] = rises, scale
     return status

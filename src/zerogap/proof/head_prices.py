@@ -4,7 +4,7 @@
           + sum_h max_{g, modifiers} score_h(g, modifiers) - down of the modifiers - up[g, h]
 
 within the arcs that a leaf leaves: part h * (n + 1) + m says that the arc h -> m is in the tree. Any prices prove some bound. The root has
-at least one modifier, with a single root exactly one.
+at least one modifier, with a single root exactly one, and no modifier of h is g.
 """
 
 from __future__ import annotations
@@ -102,7 +102,10 @@ def best_side(problem: Problem, worth: Scores, required: Allowed, heads: NDArray
         if h == 0 and problem.single_root:
             before = before[:1] if least == 0 else before[:0]
         added = scored("siblings", h, before, m) + scored("grandsiblings", heads[:, None], h, before[None, :], m)
-        added = added + scored("grandparents", heads[:, None], h, m) + worth[m]
+        possible = heads != m
+        if problem.projective and h > 0:
+            possible &= (heads < min(h, m)) | (heads > max(h, m))
+        added = np.where(possible[:, None], added + scored("grandparents", heads[:, None], h, m) + worth[m], -np.inf)
         best[:, j] = (best[:, least : least + len(before)] + added).max(axis=1, initial=-np.inf)
         if required[m]:
             least = j
