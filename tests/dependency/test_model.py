@@ -235,8 +235,33 @@ def test_trees_that_cross(algorithm):
     assert parse.solution.certificate.kind == "cut-duals"
     zerogap.verify(parse.problem, parse.solution)
     assert train(data, order="first", algorithm=algorithm, epochs=4).parse(data[0]).heads != data[0].heads
-    with pytest.raises(InputError, match="order 'first'"):
-        train(data, projective=False)
+
+
+@pytest.mark.parametrize("order", ["sibling", "grandsibling"])
+@pytest.mark.parametrize("options", [{}, {"relaxed": True}, {"algorithm": "perceptron"}, {"algorithm": "perceptron", "relaxed": True}])
+def test_larger_trees_that_cross(order, options, tmp_path):
+    columns = {"form": ("x", "y", "z", "w", "v"), "upos": ("A", "B", "C", "D", "C")}
+    data = [Sentence(columns, (3, 4, 0, 3, 2), ("a", "b", "root", "d", "e"), f"cross-{i}") for i in range(10)]
+    train(data, order=order, projective=False, epochs=4, **options).save(tmp_path / "parser.npz")
+    parser = Parser.load(tmp_path / "parser.npz")
+    parse = parser.parse(data[0])
+    assert parse.heads == data[0].heads
+    assert parse.solution.status == "optimal"
+    assert parse.problem.score(parse.heads) == parse.solution.score
+    zerogap.verify(parse.problem, parse.solution)
+    zerogap.verify(parser.problem(data[0]), parse.solution)
+    for words in (0, 1, 2):
+        short = Sentence({name: column[:words] for name, column in columns.items()})
+        found = parser.parse(short)
+        assert len(found.heads) == words
+        zerogap.verify(found.problem, found.solution)
+
+
+def test_relaxed_training_is_for_larger_trees_that_cross():
+    data = [Sentence({"form": ("x",)}, (0,))]
+    for options in ({"order": "first", "projective": False}, {"order": "sibling"}):
+        with pytest.raises(InputError, match="relaxed=True was given"):
+            train(data, relaxed=True, **options)
 
 
 def test_compact_parsers():

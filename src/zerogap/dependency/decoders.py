@@ -40,11 +40,13 @@ Ranked = Iterator[tuple[Heads, float]]  # trees and their scores with the best l
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A decoder, `decode(problem, time_limit=..., k=...)`, and what it is exact for: kinds of trees, and parts beside arcs and labels."""
+    """A decoder, `decode(problem, time_limit=..., k=...)`, and what it takes: kinds of trees, and parts beside arcs and labels."""
 
     decode: Callable[..., Solution[Tree]]
     projective: frozenset[bool]
     parts: frozenset[str]
+    exact: bool = True  # without a limit, it ends with a proof
+    polynomial: bool = True  # a dynamic program, or Edmonds' algorithm
 
     def cannot_score(self, problem: Problem) -> list[str]:
         return [name for name in parts_in(problem) if name not in self.parts]
@@ -56,7 +58,8 @@ def decode(problem: Problem, *, method: str = "auto", time_limit: float | None =
     Methods: `auto`; `arborescence` (non-projective, arcs only, O(n^2)); projective: `eisner` (arcs only, O(n^3)), `siblings` (and
     stops, O(n^3)), `outermost` (and outermost grandchildren, O(n^4)), `grandsiblings` (and all grandparents; O(n^4), less if arcs are
     forbidden). They run to the end in polynomial time, whatever the limit. With `k` above 1 the next best structures are in
-    `solution.alternatives`, None if the limit was reached before.
+    `solution.alternatives`, None if the limit was reached before. `head-automata` scores the same parts of non-projective trees, by dual
+    decomposition and branch and bound; `dual-decomposition` does not branch, and may leave a gap.
 
     >>> decode(Problem([[0, 1, 9], [0, 0, 2], [0, 5, 0]])).structure
     (2, 0)
@@ -77,19 +80,20 @@ def decode_many(
     return decode_each(decode, problems, threads, method=method, time_limit=time_limit, k=k)
 
 
-def chosen(problem: Problem, method: str) -> str:
+def chosen(problem: Problem, method: str, *, polynomial: bool = False) -> str:
     """The method itself if it can decode the problem, the first one that can for `auto`; InputError says why none does."""
     parts, projective = parts_in(problem), problem.projective
-    able = [name for name, m in METHODS.items() if projective in m.projective and m.parts.issuperset(parts)]
+    known = {name: m for name, m in METHODS.items() if m.polynomial or not polynomial}
+    able = [name for name, m in known.items() if projective in m.projective and m.parts.issuperset(parts)]
     kind = "projective" if problem.projective else "non-projective"
     if method == "auto":
         if able:
             return able[0]
         beside = f" with {', '.join(parts_in(problem))}"
-        raise InputError(f"no method is exact for a {kind} problem{beside}: {what_there_is(problem.projective)}.")
+        raise InputError(f"no method is exact for a {kind} problem{beside}: {what_there_is(known, problem.projective)}.")
     if method in able:
         return method
-    others = f"methods that can: {', '.join(able)}" if able else what_there_is(problem.projective)
+    others = f"methods that can: {', '.join(able)}" if able else what_there_is(known, problem.projective)
     if problem.projective not in METHODS[method].projective:
         wanted = f"projective={not problem.projective}"
         raise InputError(f"method {method!r} was given a {kind} problem: expected {wanted}, or another method ({others}).")
@@ -97,8 +101,8 @@ def chosen(problem: Problem, method: str) -> str:
     raise InputError(f"method {method!r} cannot score {cannot}: expected arcs{beside_arcs(METHODS[method])}, or another method ({others}).")
 
 
-def what_there_is(projective: bool) -> str:
-    return "; ".join(f"{name!r} scores arcs{beside_arcs(m)}" for name, m in METHODS.items() if projective in m.projective)
+def what_there_is(known: dict[str, Method], projective: bool) -> str:
+    return "; ".join(f"{name!r} scores arcs{beside_arcs(m)}" for name, m in known.items() if projective in m.projective)
 
 
 def beside_arcs(method: Method) -> str:
@@ -248,6 +252,7 @@ def ranked_projective(problem: Problem, arcs: Scores, best: Heads, certificate: 
     return projective_trees(problem, arcs, k) if problem.n_words > 0 else iter([(best, 0.0)])
 
 
+BOTH = frozenset({True, False})
 ARCS: frozenset[str] = frozenset()
 SIBLINGS = frozenset({"siblings", "stops"})
 OUTERMOST = SIBLINGS | {"outermost"}
@@ -260,6 +265,6 @@ METHODS: dict[str, Method] = {
     "siblings": Method(exactly(best_by_siblings, ranked_projective), frozenset({True}), SIBLINGS),
     "outermost": Method(exactly(best_by_outermost, ranked_projective), frozenset({True}), OUTERMOST),
     "grandsiblings": Method(exactly(partial(best_by_candidates, grand=True), ranked_projective), frozenset({True}), GRANDSIBLINGS),
-    "head-automata": Method(by_agreement(branch=True), frozenset({True, False}), GRANDSIBLINGS),
-    "dual-decomposition": Method(by_agreement(branch=False), frozenset({True, False}), GRANDSIBLINGS),
+    "head-automata": Method(by_agreement(branch=True), BOTH, GRANDSIBLINGS, polynomial=False),
+    "dual-decomposition": Method(by_agreement(branch=False), BOTH, GRANDSIBLINGS, exact=False, polynomial=False),
 }

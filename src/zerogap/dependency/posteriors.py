@@ -44,7 +44,7 @@ class Ways(NamedTuple):
 
 
 def marginals(problem: Problem) -> Marginals:
-    """The posterior probability of every arc, for problems that a method of `decode` is exact for. Infeasible if there is no tree.
+    """The posterior probability of every arc, for problems that a polynomial method of `decode` takes. Infeasible if there is no tree.
 
     >>> marginals(Problem([[0, 1, 1], [0, 0, 0], [0, 0, 0]])).arcs[0].tolist()
     [0.0, 0.5, 0.5]
@@ -76,7 +76,7 @@ def max_marginals(problem: Problem) -> Scores:
 
 def over_all_trees(problem: Problem, arcs: Scores, ways: Ways) -> Found:
     """Of all trees of the problem, under arcs that stand for their labels."""
-    method = chosen(problem, "auto")
+    method = chosen(problem, "auto", polynomial=True)
     if problem.n_words == 0:
         return decode(problem).score, np.full((1, 1), ways.none)
     if method == "arborescence":
