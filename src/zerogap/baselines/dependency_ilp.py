@@ -93,8 +93,8 @@ def check_options(problem: Problem, flow: str, grandparents: str) -> None:
         raise UnknownMethod("grandparents", grandparents, GRANDPARENTS)
     if problem.projective:
         raise InputError("the problem is projective: expected projective=False, as the linear programs are over all trees.")
-    for name, given in (("trisiblings", problem.trisiblings is not None), ("factors", bool(problem.factors))):
-        if given:
+    for name in ("trisiblings", "factors", "automata"):
+        if name in problem.larger:
             raise InputError(f"the problem scores {name}: expected none, as the linear programs have no variables for them.")
 
 

@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING
 
 from zerogap._lazy import lazy
+from zerogap.dependency.head_automaton import HeadAutomaton, trigram_automaton
 from zerogap.dependency.parts import Factor, Lazy, Parts, Sparse
 from zerogap.dependency.problem import LabelledTree, Problem
 
@@ -11,7 +12,8 @@ if TYPE_CHECKING:
     from zerogap.dependency.posteriors import Marginals, marginals, max_marginals
 
 __all__ = [
-    "Factor", "LabelledTree", "Lazy", "Marginals", "Parts", "Problem", "Sparse", "decode", "decode_many", "marginals", "max_marginals",
+    "Factor", "HeadAutomaton", "LabelledTree", "Lazy", "Marginals", "Parts", "Problem", "Sparse", "decode", "decode_many", "marginals",
+    "max_marginals", "trigram_automaton",
 ]  # fmt: skip
 
 __getattr__, _ = lazy(

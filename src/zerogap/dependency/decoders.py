@@ -49,7 +49,7 @@ class Method:
     polynomial: bool = True  # a dynamic program, or Edmonds' algorithm
 
     def cannot_score(self, problem: Problem) -> list[str]:
-        return [name for name in parts_in(problem) if name not in self.parts]
+        return [name for name in problem.larger if name not in self.parts]
 
 
 def decode(problem: Problem, *, method: str = "auto", time_limit: float | None = None, k: int = 1) -> Solution[Tree]:
@@ -82,14 +82,14 @@ def decode_many(
 
 def chosen(problem: Problem, method: str, *, polynomial: bool = False) -> str:
     """The method itself if it can decode the problem, the first one that can for `auto`; InputError says why none does."""
-    parts, projective = parts_in(problem), problem.projective
+    parts, projective = problem.larger, problem.projective
     known = {name: m for name, m in METHODS.items() if m.polynomial or not polynomial}
     able = [name for name, m in known.items() if projective in m.projective and m.parts.issuperset(parts)]
     kind = "projective" if problem.projective else "non-projective"
     if method == "auto":
         if able:
             return able[0]
-        beside = f" with {', '.join(parts_in(problem))}"
+        beside = f" with {', '.join(problem.larger)}"
         raise InputError(f"no method is exact for a {kind} problem{beside}: {what_there_is(known, problem.projective)}.")
     if method in able:
         return method
@@ -107,10 +107,6 @@ def what_there_is(known: dict[str, Method], projective: bool) -> str:
 
 def beside_arcs(method: Method) -> str:
     return "".join(f", {name}" for name in sorted(method.parts))
-
-
-def parts_in(problem: Problem) -> list[str]:
-    return [*problem.parts, *(["factors"] if problem.factors else [])]
 
 
 def with_best_labels(problem: Problem) -> tuple[Scores, NDArray[np.int64] | None]:
@@ -152,8 +148,8 @@ def no_words(problem: Problem) -> tuple[Heads, float, Certificate]:
     heads = np.empty(0, dtype=np.int64)
     score = problem.score(problem.tree(heads, heads))
     if score == -np.inf:
-        raise Infeasible("the sentence has no words, and stops[0, 0] forbids that.")
-    return heads, score, DynamicProgram() if problem.projective else HeadPrices((), (), ()) if problem.parts else CutDuals((), ())
+        raise Infeasible("the sentence has no words, and stops[0, 0] or an automaton of the root forbids that.")
+    return heads, score, DynamicProgram() if problem.projective else CutDuals((), ())
 
 
 def best_nonprojective(problem: Problem, arcs: Scores) -> tuple[Heads, float, Certificate]:
@@ -236,8 +232,8 @@ def by_agreement(*, branch: bool) -> Callable[..., Solution[Tree]]:
             raise InputError(f"k is {k}: expected 1, since the next best trees are not known for non-projective trees with larger parts.")
         arcs, labels = with_best_labels(problem)
         if problem.n_words == 0:
-            heads, bound, certificate = no_words(problem)
-            return Solution(problem.tree(heads, heads), bound, bound, certificate, Trace((bound,), (bound,), (0.0,)))
+            heads, bound, _ = no_words(problem)
+            return Solution(problem.tree(heads, heads), bound, bound, HeadPrices((), (), ()), Trace((bound,), (bound,), (0.0,)))
         return dual_decomposition(problem, arcs, labels, branch=branch, time_limit=time_limit)
 
     return decoder
@@ -245,7 +241,7 @@ def by_agreement(*, branch: bool) -> Callable[..., Solution[Tree]]:
 
 def infeasible_parts(problem: Problem, arcs: Scores) -> Infeasible:
     best_by_arcs(problem, arcs)  # if it is the arcs, this says so
-    return Infeasible(f"no projective tree avoids the parts of score -inf: {', '.join(parts_in(problem))}.")
+    return Infeasible(f"no projective tree avoids the parts of score -inf: {', '.join(problem.larger)}.")
 
 
 def ranked_projective(problem: Problem, arcs: Scores, best: Heads, certificate: Certificate, k: int) -> Ranked:
@@ -257,6 +253,7 @@ ARCS: frozenset[str] = frozenset()
 SIBLINGS = frozenset({"siblings", "stops"})
 OUTERMOST = SIBLINGS | {"outermost"}
 GRANDSIBLINGS = SIBLINGS | {"grandparents", "outermost", "grandsiblings"}
+OF_HEADS = GRANDSIBLINGS | {"trisiblings", "automata"}
 
 # the cheapest first: `auto` takes the first that can decode a problem
 METHODS: dict[str, Method] = {
@@ -265,6 +262,6 @@ METHODS: dict[str, Method] = {
     "siblings": Method(exactly(best_by_siblings, ranked_projective), frozenset({True}), SIBLINGS),
     "outermost": Method(exactly(best_by_outermost, ranked_projective), frozenset({True}), OUTERMOST),
     "grandsiblings": Method(exactly(partial(best_by_candidates, grand=True), ranked_projective), frozenset({True}), GRANDSIBLINGS),
-    "head-automata": Method(by_agreement(branch=True), BOTH, GRANDSIBLINGS, polynomial=False),
-    "dual-decomposition": Method(by_agreement(branch=False), BOTH, GRANDSIBLINGS, exact=False, polynomial=False),
+    "head-automata": Method(by_agreement(branch=True), BOTH, OF_HEADS, polynomial=False),
+    "dual-decomposition": Method(by_agreement(branch=False), BOTH, OF_HEADS, exact=False, polynomial=False),
 }

@@ -287,4 +287,4 @@ def no_tree(problem: Problem, arcs: Scores) -> Infeasible:
         best(arcs, single_root=problem.single_root)
     except Infeasible as error:
         return error
-    return Infeasible(f"no tree avoids the parts of score -inf: {', '.join(problem.parts)}.")
+    return Infeasible(f"no tree avoids what is forbidden by scores of -inf: {', '.join(problem.larger)}.")

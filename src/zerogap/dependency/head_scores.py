@@ -11,13 +11,14 @@ head that no tree can have together with a modifier, since it is that modifier, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.dependency.candidate_scores import candidate_heads, entries
 from zerogap.dependency.candidates import Candidates, candidates_of
+from zerogap.dependency.head_automaton import SIDES
 from zerogap.dependency.parts import DenseParts, Parts, Sparse
 from zerogap.dependency.problem import Problem
 from zerogap.grid import Scores
@@ -30,6 +31,21 @@ NOTHING: Scores = np.zeros(0)
 NO_SQUARE: Scores = np.zeros((0, 0))
 NO_CUBE: Scores = np.zeros((0, 0, 0))
 NO_STARTS = np.zeros(500, dtype=np.int64)
+
+
+class Lattices(NamedTuple):
+    """Of sides with automata of another form: nodes are states with the modifier that led to them, the first of a side is the start."""
+
+    node_start: Integers  # (2 (n + 1) + 1,), or empty if there are none at all
+    node_modifier: Integers  # its number on its side, -1 for the start
+    node_stop: Scores
+    edge_start: Integers
+    edge_from: Integers
+    edge_weight: Scores  # with arcs, siblings and trisiblings
+
+
+NONE = np.zeros(0, dtype=np.int64)
+NO_LATTICES = Lattices(NONE, NONE, NOTHING, NONE, NONE, NOTHING)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -45,6 +61,7 @@ class HeadScores:
     grand_start: Integers
     joint: Scores
     outer: Scores
+    lattices: Lattices = NO_LATTICES
 
     @property
     def n_words(self) -> int:
@@ -60,7 +77,7 @@ class HeadScores:
         c = self.candidates
         return (
             self.flags, c.contexts, c.modifier_start, c.modifiers, c.context, self.pairs, self.pair_start, self.stops, self.grand,
-            self.grand_start, self.joint, c.score_start, self.outer, c.stop_start,
+            self.grand_start, self.joint, c.score_start, self.outer, c.stop_start, *self.lattices,
         )  # fmt: skip
 
 
@@ -111,7 +128,7 @@ def head_scores(problem: Problem, arcs: Scores) -> HeadScores:
     n = problem.n_words
     parts = problem.parts
     with_grand = bool(parts.keys() & {"grandparents", "outermost", "grandsiblings"})
-    chain = bool(parts.keys() & {"siblings", "stops", "outermost", "grandsiblings"})
+    chain = bool(parts.keys() & {"siblings", "stops", "outermost", "grandsiblings", "trisiblings"}) or bool(problem.automata)
     c = candidates_of(arcs > -np.inf, grand=with_grand)
     q = c.modifier_start[1:] - c.modifier_start[:-1]
     pair_start = starts((q + 1) * q) if chain else c.modifier_start
@@ -135,8 +152,9 @@ def head_scores(problem: Problem, arcs: Scores) -> HeadScores:
         place, p, j = place[used], p[used], j[used]
         pairs[used] += problem.siblings.at(place >> 1, before(c, place, p), c.modifiers[c.modifier_start[place] + j])
     joint, outer = NOTHING, NOTHING
+    lattices = lattices_of(problem, c, pairs, pair_start, stops) if problem.trisiblings is not None or problem.automata else NO_LATTICES
     if not with_grand or (grandparents is not None and parts.keys() <= SIMPLE):
-        return HeadScores(c, flags, pairs, pair_start, stops, grand, grand_start, joint, outer)
+        return HeadScores(c, flags, pairs, pair_start, stops, grand, grand_start, joint, outer, lattices)
     head_start, heads = candidate_heads(arcs)
     if problem.grandparents is not None and grandparents is None:
         place, entry = entries(grand_start, 2, len(q))
@@ -165,7 +183,58 @@ def head_scores(problem: Problem, arcs: Scores) -> HeadScores:
         place, k, p = place[used], k[used], p[used]
         h = place >> 1
         outer[c.stop_start[2] + used] = problem.outermost.at(heads[head_start[h] + k], h, before(c, place, p))
-    return HeadScores(c, flags, pairs, pair_start, stops, grand, grand_start, joint, outer)
+    return HeadScores(c, flags, pairs, pair_start, stops, grand, grand_start, joint, outer, lattices)
+
+
+def lattices_of(problem: Problem, c: Candidates, pairs: Scores, pair_start: Integers, stops: Scores) -> Lattices:
+    """States are those of the automaton of a side, with the two last modifiers if three in a row are scored."""
+    machines = {(automaton.head, SIDES.index(automaton.side)): automaton for automaton in problem.automata}
+    node_start, node_modifier, node_stop = [0], list[int](), list[float]()
+    edge_start, edge_from, edge_weight = [0], list[int](), list[float]()
+    threes: list[tuple[int, int, int, int]] = []  # trisiblings to be scored, and of which edge
+    of_edge: list[int] = []
+    for place in range(2 * c.n_words + 2):
+        h, side = place >> 1, place & 1
+        machine = machines.get((h, side))
+        first = int(c.modifier_start[place])
+        words = c.modifiers[first : int(c.modifier_start[place + 1])].tolist()
+        if place == 0 or (machine is None and (problem.trisiblings is None or len(words) < 2)):
+            node_start.append(node_start[-1])
+            continue
+        moves = {} if machine is None else machine.moves()
+        ends = (0.0,) if machine is None else machine.finals
+        start = node_start[-1]
+        nodes = [(0, -1, -1)]  # state, number of the modifier before the last, number of the last
+        node_modifier.append(-1)
+        node_stop.append(float(stops[first + place]) + ends[0])
+        edge_start.append(edge_start[-1])
+        for j, m in enumerate(words):
+            found: dict[tuple[int, int, int], list[tuple[int, float]]] = {}
+            for number, (state, _, s) in enumerate(nodes):
+                if machine is not None and (state, m) not in moves:
+                    continue
+                after, weight = moves[state, m] if machine is not None else (0, 0.0)
+                weight += float(pairs[int(pair_start[place]) + (s + 1) * len(words) + j])
+                key = (after, s if problem.trisiblings is not None else -1, j)
+                found.setdefault(key, []).append((number, weight))
+            for key, edges in found.items():
+                for number, weight in edges:
+                    _, r, s = nodes[number]
+                    if problem.trisiblings is not None and s >= 0:
+                        threes.append((h, words[r] if r >= 0 else h, words[s], m))
+                        of_edge.append(len(edge_weight))
+                    edge_from.append(start + number)
+                    edge_weight.append(weight)
+                nodes.append(key)
+                node_modifier.append(j)
+                node_stop.append(float(stops[first + place + j + 1]) + ends[key[0]])
+                edge_start.append(len(edge_weight))
+        node_start.append(start + len(nodes))
+    weights = np.array(edge_weight)
+    if problem.trisiblings is not None and threes:
+        weights[of_edge] += problem.trisiblings.at(*np.array(threes, dtype=np.int64).T)
+    integers = [np.array(numbers, dtype=np.int64) for numbers in (node_start, node_modifier, edge_start, edge_from)]
+    return Lattices(integers[0], integers[1], np.array(node_stop), integers[2], integers[3], weights)
 
 
 def starts(sizes: Integers) -> Integers:

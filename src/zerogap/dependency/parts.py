@@ -310,8 +310,8 @@ OF_SIDE: dict[str, Callable[[int, int, list[int]], list[tuple[int, ...]]]] = {
 }
 
 
-def parts_of_tree(heads: Sequence[int], names: Iterable[str]) -> Iterator[tuple[str, NDArray[np.int64]]]:
-    """The indices (p, order) of the parts of a tree, for every kind that is named. Where heads form a cycle, those that mean something."""
+def parts_of_tree(heads: Sequence[int], names: Iterable[str]) -> Iterator[tuple[str, list[tuple[int, ...]]]]:
+    """The indices of the parts of a tree, for every kind that is named. Where heads form a cycle, those that mean something."""
     n = len(heads)
     left: list[list[int]] = [[] for _ in range(n + 1)]
     right: list[list[int]] = [[] for _ in range(n + 1)]
@@ -327,5 +327,4 @@ def parts_of_tree(heads: Sequence[int], names: Iterable[str]) -> Iterator[tuple[
     for name in names:
         make = OF_SIDE[name]
         chosen = sides if name == "stops" else full if name in WITHOUT_HEADS else [side for side in full if side[0] not in (-1, side[1])]
-        found = [part for side in chosen for part in make(*side)]
-        yield name, np.array(found, dtype=np.int64).reshape(-1, ORDERS[name])
+        yield name, [part for side in chosen for part in make(*side)]

@@ -3,7 +3,7 @@
     argmax_y  sum_m arcs[y_m, m] + labels[y_m, m, l_m]  +  the scores of all larger parts of y
 
 over the trees y rooted in token 0, y_m the head of word m and l_m its label. The larger parts are those of `dependency.parts`, and
-factors: sets of arcs whose score counts if all of them are in the tree.
+factors: sets of arcs whose score counts if all of them are in the tree; and automata that read the modifiers of a head on one side.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from zerogap.dependency.head_automaton import HeadAutomaton, read_automata, with_weights
 from zerogap.dependency.parts import ORDERS, Factor, Parts, parts_of_tree, read_factors, read_parts
 from zerogap.errors import InputError, InvalidStructure, ScoreShapeError
 from zerogap.grid import Scores, as_scores, check_scores, choose_resolution, largest_magnitude, round_to_grid, rounded_together
@@ -55,6 +56,7 @@ class Problem:
     grandsiblings: Parts | None
     trisiblings: Parts | None
     factors: tuple[Factor, ...]
+    automata: tuple[HeadAutomaton, ...]
     labels: Scores | None  # (n + 1, n + 1, L), 0 where arcs mean nothing
     label_names: tuple[str, ...] | None
     projective: bool  # no two arcs cross
@@ -74,6 +76,7 @@ class Problem:
         grandsiblings: object = None,
         trisiblings: object = None,
         factors: Sequence[Any] = (),
+        automata: Sequence[HeadAutomaton] = (),
         labels: object = None,
         label_names: Sequence[str] | None = None,
         projective: bool = False,
@@ -94,7 +97,8 @@ class Problem:
         for name in OPTIONAL:
             put(self, name, None)
         put(self, "factors", ())
-        no_factors = isinstance(factors, tuple) and not factors
+        put(self, "automata", ())
+        no_factors = isinstance(factors, tuple) and isinstance(automata, tuple) and not factors and not automata
         if siblings is stops is grandparents is outermost is grandsiblings is trisiblings is labels is label_names is None and no_factors:
             # every sentence of a simple model comes this way
             check_scores(given, "arcs")
@@ -106,7 +110,8 @@ class Problem:
             put(self, "largest", largest + grid)
             return
         larger = (siblings, stops, grandparents, outermost, grandsiblings, trisiblings)
-        for name, value in read_scores(given, dict(zip(ORDERS, larger, strict=True)), factors, labels, label_names, resolution).items():
+        by_name = dict(zip(ORDERS, larger, strict=True))
+        for name, value in read_scores(given, by_name, factors, automata, labels, label_names, resolution).items():
             put(self, name, value)
 
     @property
@@ -117,6 +122,11 @@ class Problem:
     def parts(self) -> dict[str, Parts]:
         """The larger parts that the problem scores, by name; factors are apart."""
         return {name: parts for name in ORDERS if (parts := getattr(self, name)) is not None}
+
+    @property
+    def larger(self) -> list[str]:
+        """The names of all that is scored beside arcs and their labels."""
+        return [*self.parts, *(["factors"] if self.factors else []), *(["automata"] if self.automata else [])]
 
     @property
     def parts_scored(self) -> int:
@@ -159,8 +169,9 @@ class Problem:
         if self.labels is not None:
             total += float(self.labels[heads, words, labels].sum())
         parts = self.parts
-        for name, index in parts_of_tree(heads.tolist(), parts) if parts else ():
-            total += float(parts[name].at(*index.T).sum())
+        for name, found in parts_of_tree(heads.tolist(), parts) if parts else ():
+            total += float(scores_of(parts[name], found).sum())
+        total += sum(automaton.weight(modifiers_of(heads, automaton)) for automaton in self.automata)
         return total + sum(factor.score for factor in self.factors if holds(factor, heads))
 
     def check(self, structure: Any) -> None:
@@ -185,18 +196,28 @@ class Problem:
                     f"the label {structure[1][m - 1]!r} of the arc {heads[m - 1]} -> {m} is forbidden: its score is -inf."
                 )
         parts = self.parts
-        for name, index in parts_of_tree(heads.tolist(), parts):
-            forbidden = np.flatnonzero(parts[name].at(*index.T) == -np.inf)
+        for name, found in parts_of_tree(heads.tolist(), parts):
+            forbidden = np.flatnonzero(scores_of(parts[name], found) == -np.inf)
             if forbidden.size:
-                raise InvalidStructure(f"the part {name}{index[forbidden[0]].tolist()} is forbidden: its score is -inf.")
+                raise InvalidStructure(f"the part {name}{list(found[int(forbidden[0])])} is forbidden: its score is -inf.")
+        for automaton in self.automata:
+            modifiers = modifiers_of(heads, automaton)
+            if automaton.weight(modifiers) == -np.inf:
+                raise InvalidStructure(
+                    f"the {automaton.side} automaton of word {automaton.head} does not accept the modifiers {modifiers}."
+                )
         for i, factor in enumerate(self.factors):
             if factor.score == -np.inf and holds(factor, heads):
                 raise InvalidStructure(f"the tree has all arcs of factors[{i}], which are forbidden together: its score is -inf.")
 
 
+def scores_of(parts: Parts, found: list[tuple[int, ...]]) -> Scores:
+    return parts.at(*(np.array(indices, dtype=np.int64) for indices in zip(*found, strict=True))) if found else np.zeros(0)
+
+
 def read_scores(
-    arcs: Scores, larger: dict[str, object], factors: Sequence[Any], labels: object, label_names: Sequence[str] | None,
-    resolution: float | None,
+    arcs: Scores, larger: dict[str, object], factors: Sequence[Any], automata: Sequence[HeadAutomaton], labels: object,
+    label_names: Sequence[str] | None, resolution: float | None,
 ) -> dict[str, Any]:  # fmt: skip
     """All scores on one grid, as fields of a problem."""
     n = len(arcs) - 1
@@ -221,6 +242,12 @@ def read_scores(
     if factors:
         sets, arrays["factors"] = read_factors(factors, n)
         terms += len(sets)
+    machines: list[HeadAutomaton] = []
+    if not (isinstance(automata, tuple) and not automata):
+        machines, weights = read_automata(automata, n)
+        if machines:
+            arrays["automata"] = weights
+            terms += 3 * n + 1  # a transition for every arc, and both sides of every word end
     rounded, grid, largest = rounded_together(arrays, terms, resolution)
     by_name = dict(zip(arrays, rounded, strict=True))
     fields |= {"arcs": by_name["arcs"], "labels": by_name.get("labels"), "resolution": grid, "terms": terms, "largest": largest}
@@ -228,6 +255,7 @@ def read_scores(
     called_by = {called.split(".")[0]: called for called in arrays}
     fields |= {name: make(by_name[called_by[name]], grid) for name, make in makers.items()}
     scores_of_factors = by_name["factors"].tolist() if sets else []
+    fields["automata"] = with_weights(machines, by_name["automata"].tolist()) if machines else ()
     return fields | {"factors": tuple(Factor(some, score) for some, score in zip(sets, scores_of_factors, strict=True))}
 
 
@@ -253,6 +281,13 @@ def shown(names: Sequence[Label]) -> str:
 
 def holds(factor: Factor, heads: NDArray[np.int64]) -> bool:
     return all(heads[m - 1] == h for h, m in factor.arcs)
+
+
+def modifiers_of(heads: NDArray[np.int64], automaton: HeadAutomaton) -> list[int]:
+    """What an automaton reads of a tree: the modifiers on its side, nearest first."""
+    found: list[int] = (np.flatnonzero(heads == automaton.head) + 1).tolist()
+    h = automaton.head
+    return [m for m in found if m > h] if automaton.side == "right" else [m for m in reversed(found) if m < h]
 
 
 def as_heads(heads: Any, n_words: int) -> NDArray[np.int64]:

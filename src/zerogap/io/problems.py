@@ -17,7 +17,7 @@ from zerogap import constituency, dependency, hypergraph, sequence
 from zerogap.dependency.parts import ORDERS, parts_as_given
 from zerogap.errors import FormatError, InputError
 from zerogap.grid import Scores
-from zerogap.proof.certificate import expect, field, number_from_json, number_to_json
+from zerogap.proof.certificate import expect, field, number_from_json, number_to_json, numbers_from_json
 from zerogap.proof.files import check_format, read_json, write_json
 from zerogap.sequence.constraint_json import constraint_from_json, constraint_to_json
 from zerogap.structures.grammar import from_tables
@@ -95,6 +95,16 @@ def write_dependency(problem: dependency.Problem) -> dict[str, Any]:
         value["factors"] = [
             {"arcs": [list(arc) for arc in factor.arcs], "score": number_to_json(factor.score)} for factor in problem.factors
         ]
+    if problem.automata:
+        value["automata"] = [
+            {
+                "head": automaton.head,
+                "side": automaton.side,
+                "transitions": [[*move[:3], number_to_json(move[3])] for move in automaton.transitions],
+                "finals": [number_to_json(weight) for weight in automaton.finals],
+            }
+            for automaton in problem.automata
+        ]
     if problem.labels is not None:
         value["labels"] = array_to_json(problem.labels)
         value["label_names"] = None if problem.label_names is None else list(problem.label_names)
@@ -121,6 +131,7 @@ def read_dependency(value: dict[str, Any], where: str, resolution: float | None)
         array_from_json(field(value, "arcs", where), f"{where}.arcs"),
         **given,
         factors=factors_from_json(value.get("factors", []), f"{where}.factors"),
+        automata=automata_from_json(value.get("automata", []), f"{where}.automata"),
         projective=expect(value.get("projective", False), bool, f"{where}.projective"),
         single_root=expect(value.get("single_root", True), bool, f"{where}.single_root"),
         resolution=resolution,
@@ -138,6 +149,23 @@ def parts_from_json(value: Any, order: int, where: str) -> Any:
         index.append([token_from_json(token, spot) for token in row[:-1]])
         scores.append(number_from_json(row[-1], spot))
     return dependency.Sparse(np.array(index, dtype=np.int64).reshape(-1, order), scores)
+
+
+def automata_from_json(value: Any, where: str) -> list[dependency.HeadAutomaton]:
+    automata = []
+    for i, row in enumerate(expect(value, list, where)):
+        spot = f"{where}[{i}]"
+        transitions = []
+        for j, move in enumerate(expect(field(expect(row, dict, spot), "transitions", spot), list, f"{spot}.transitions")):
+            here = f"{spot}.transitions[{j}]"
+            if len(expect(move, list, here)) != 4:
+                raise FormatError(f"{here} is {move!r}: expected [state, modifier, next state, weight].")
+            state, modifier, after = (expect(number, int, here) for number in move[:3])
+            transitions.append((state, modifier, after, number_from_json(move[3], here)))
+        finals = numbers_from_json(field(row, "finals", spot), f"{spot}.finals")
+        head, side = expect(field(row, "head", spot), int, f"{spot}.head"), expect(field(row, "side", spot), str, f"{spot}.side")
+        automata.append(dependency.HeadAutomaton(head, side, tuple(transitions), finals))
+    return automata
 
 
 def factors_from_json(value: Any, where: str) -> list[dependency.Factor]:
@@ -309,7 +337,7 @@ KINDS: dict[type, tuple[str, Callable[[Any], dict[str, Any]]]] = {
     sequence.Problem: ("sequence", write_sequence),
 }
 READERS: dict[str, tuple[Callable[[dict[str, Any], str, float | None], Problem], set[str]]] = {
-    "dependency": (read_dependency, {"arcs", "projective", "single_root", "factors", "labels", "label_names", *ORDERS}),
+    "dependency": (read_dependency, {"arcs", "projective", "single_root", "factors", "automata", "labels", "label_names", *ORDERS}),
     "hypergraph": (read_hypergraph, {"vertices", "root", "edges", "constraints"}),
     "sequence": (read_sequence, {"order", "labels", "emissions", "transitions", "start", "end", "constraints"}),
     "joint": (read_joint, {"symbols", "root", "rules", "tags", "lexical", "emissions", "transitions"}),

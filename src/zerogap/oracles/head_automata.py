@@ -9,6 +9,7 @@ no `up`). A side is a path through its candidate modifiers, outward from the hea
     v[j] = max( pairs[none, j], max_{i < j} v[i] + pairs[i, j] ) + grand[g, j] - down[h -> m_j]
     best = max( stop[none], max_j v[j] + stop[j] )
 
+A side may have an automaton of any other form instead (section 6.3): a lattice of its states, each with the modifier that led to it.
 Every arc is closed, open or required: required modifiers cannot be left out. The whole loop is one kernel. Lazy decoding goes one step
 further than section 6.8: what a change of prices can add at most to the value of a head under g is known without decoding, so only
 those g are decoded again that might be the best ones.
@@ -84,6 +85,57 @@ def side_value(
 
 
 @inner
+def lattice_value(
+    h, side, k, flags, modifier_start, state, down, node_start, node_modifier, node_stop, edge_start, edge_from, edge_weight, grand,
+    grand_start, joint, joint_start, outer, outer_start, v, back,
+):  # out: v, back (scratch)  # fmt: skip
+    """The best path through the states of an automaton of another form, and its last node, -1 for none.
+
+    A node is a state and the modifier that led to it; nodes come in the order of their modifiers, after one that stands for the start.
+    """
+    place = 2 * h + side
+    first = modifier_start[place]
+    q = modifier_start[place + 1] - first
+    start = node_start[place]
+    single = h == 0 and flags & SINGLE_ROOT
+    v[0] = 0.0
+    low, behind = -1, 0  # the last required modifier before the one of this node, and how many are before it
+    for node in range(start + 1, node_start[place + 1]):
+        j = node_modifier[node]
+        while behind < j:
+            low = behind if state[first + behind] == REQUIRED else low
+            behind += 1
+        best, chosen = -np.inf, -1
+        if state[first + j] != CLOSED:
+            for e in range(edge_start[node], edge_start[node + 1]):
+                i = node_modifier[edge_from[e]]  # -1 for the start
+                if i < low or (single and i >= 0):
+                    continue
+                score = v[edge_from[e] - start] + edge_weight[e]
+                if flags & JOINT:
+                    score += joint[joint_start[place] + (k * (q + 1) + i + 1) * q + j]
+                if score > best:
+                    best, chosen = score, edge_from[e]
+            if flags & GRAND:
+                best += grand[grand_start[place] + k * q + j]
+            best -= down[first + j]
+        v[node - start], back[node - start] = best, chosen
+    for j in range(behind, q):
+        low = j if state[first + j] == REQUIRED else low
+    best, last = -np.inf, -1
+    ends = outer_start[place] + k * (q + 1)
+    if low < 0 and (h > 0 or side == LEFT):
+        best, last = node_stop[start] + (outer[ends] if flags & OUTER else 0.0), start
+    for node in range(start + 1, node_start[place + 1]):
+        j = node_modifier[node]
+        if j >= low:
+            score = v[node - start] + node_stop[node] + (outer[ends + j + 1] if flags & OUTER else 0.0)
+            if score > best:
+                best, last = score, node
+    return best, last
+
+
+@inner
 def free_value(h, side, k, flags, modifier_start, state, down, pairs, pair_start, grand, grand_start, taken):  # out: taken (arcs,)
     """The same if modifiers do not care about each other: each is taken if it is worth it. The root takes one at least, or exactly one."""
     place = 2 * h + side
@@ -118,10 +170,11 @@ def free_value(h, side, k, flags, modifier_start, state, down, pairs, pair_start
 @inner
 def tree_score(
     heads, flags, position, modifier_start, context, pairs, pair_start, stops, grand, grand_start, joint, joint_start, outer, outer_start,
-    last,
-):  # out: last (2 (n + 1),), scratch  # fmt: skip
+    node_start, node_modifier, node_stop, edge_start, edge_from, edge_weight, last, v, back,
+):  # out: last (2 (n + 1),), v, back (scratch)  # fmt: skip
     """What the automata score of a tree; -inf if it is forbidden."""
     n = heads.shape[0]
+    lattices = node_start.shape[0] > 0
     for place in range(2 * n + 2):
         last[place] = 0
     total = 0.0
@@ -131,6 +184,8 @@ def tree_score(
         if (m > h) != (side == RIGHT):
             continue
         place = 2 * h + side
+        if lattices and node_start[place] < node_start[place + 1]:
+            continue
         a = position[h, m]
         first = modifier_start[place]
         q = modifier_start[place + 1] - first
@@ -146,17 +201,35 @@ def tree_score(
     if flags & CHAIN:
         for place in range(1, 2 * n + 2):
             h = place >> 1
+            if lattices and node_start[place] < node_start[place + 1]:
+                continue
             total += stops[modifier_start[place] + place + last[place]]
             if flags & OUTER and h > 0:
                 q = modifier_start[place + 1] - modifier_start[place]
                 total += outer[outer_start[place] + context[position[heads[h - 1], h]] * (q + 1) + last[place]]
+    if lattices:  # the best path through all modifiers of the tree, and no others
+        size = modifier_start[2 * n + 2]
+        state, free = np.zeros(size, dtype=np.int64), np.zeros(size)
+        for m in range(1, n + 1):
+            state[position[heads[m - 1], m]] = REQUIRED
+        for place in range(1, 2 * n + 2):
+            if node_start[place] < node_start[place + 1]:
+                h = place >> 1
+                known = flags if h > 0 else flags & ~(GRAND | JOINT | OUTER)
+                k = context[position[heads[h - 1], h]] if h > 0 else 0
+                found, _ = lattice_value(
+                    h, place & 1, k, known, modifier_start, state, free, node_start, node_modifier, node_stop, edge_start, edge_from,
+                    edge_weight, grand, grand_start, joint, joint_start, outer, outer_start, v, back,
+                )  # fmt: skip
+                total += found
     return total
 
 
+LATTICES = (readonly(int64, 1), readonly(int64, 1), readonly(float64, 1), readonly(int64, 1), readonly(int64, 1), readonly(float64, 1))
 # flags, and what is scored, in the order of the arguments
 SCORED = (
     int64, *[readonly(int64, 1)] * 4, readonly(float64, 1), readonly(int64, 1), readonly(float64, 1),
-    *[readonly(float64, 1), readonly(int64, 1)] * 3,
+    *[readonly(float64, 1), readonly(int64, 1)] * 3, *LATTICES,
 )  # fmt: skip
 
 
@@ -169,8 +242,8 @@ SCORED = (
 )  # fmt: skip
 def agree(
     flags, contexts, modifier_start, modifiers, context, pairs, pair_start, stops, grand, grand_start, joint, joint_start, outer,
-    outer_start, state, incumbent, rate, least_rate, rule, most_iterations, unit, prices, best_prices, best_heads, disputed, choices,
-    result, trace,
+    outer_start, node_start, node_modifier, node_stop, edge_start, edge_from, edge_weight, state, incumbent, rate, least_rate, rule,
+    most_iterations, unit, prices, best_prices, best_heads, disputed, choices, result, trace,
 ):  # fmt: skip
     """Subgradient steps from the prices that are given, until tree and automata agree. Returns why it ended.
 
@@ -196,8 +269,11 @@ def agree(
             weights[h, m] = -np.inf
             position[h, m] = -1
     longest = 0
+    lattices = node_start.shape[0] > 0
     for place in range(2 * n + 2):
         longest = max(longest, modifier_start[place + 1] - modifier_start[place])
+        if lattices:
+            longest = max(longest, node_start[place + 1] - node_start[place])
         for a in range(modifier_start[place], modifier_start[place + 1]):
             h, m = place >> 1, modifiers[a]
             arc_head[a] = h
@@ -260,7 +336,7 @@ def agree(
                 of_tree[position[heads[m - 1], m]] = 1
             found = tree_score(
                 heads, flags, position, modifier_start, context, pairs, pair_start, stops, grand, grand_start, joint, joint_start, outer,
-                outer_start, last,
+                outer_start, node_start, node_modifier, node_stop, edge_start, edge_from, edge_weight, last, v, back,
             )  # fmt: skip
             score = found
             if found > incumbent:
@@ -292,7 +368,13 @@ def agree(
                 for side in range(2):
                     if h == 0 and side == LEFT:
                         continue
-                    if flags & CHAIN:
+                    if lattices and node_start[2 * h + side] < node_start[2 * h + side + 1]:
+                        found, _ = lattice_value(
+                            h, side, k, known, modifier_start, state, down, node_start, node_modifier, node_stop, edge_start, edge_from,
+                            edge_weight, grand, grand_start, joint, joint_start, outer, outer_start, v, back,
+                        )  # fmt: skip
+                        value += found
+                    elif flags & CHAIN:
                         found, _ = side_value(
                             h, side, k, known, modifier_start, state, down, pairs, pair_start, stops, grand, grand_start, joint,
                             joint_start, outer, outer_start, v, back,
@@ -320,7 +402,15 @@ def agree(
                     of_down[first + j] = 0
                 if h == 0 and side == LEFT:
                     continue
-                if flags & CHAIN:
+                if lattices and node_start[place] < node_start[place + 1]:
+                    _, node = lattice_value(
+                        h, side, k, known, modifier_start, state, down, node_start, node_modifier, node_stop, edge_start, edge_from,
+                        edge_weight, grand, grand_start, joint, joint_start, outer, outer_start, v, back,
+                    )  # fmt: skip
+                    while node > node_start[place]:
+                        of_down[first + node_modifier[node]] = 1
+                        node = back[node - node_start[place]]
+                elif flags & CHAIN:
                     _, j = side_value(
                         h, side, k, known, modifier_start, state, down, pairs, pair_start, stops, grand, grand_start, joint, joint_start,
                         outer, outer_start, v, back,

@@ -51,7 +51,7 @@ def best_projective_scores(problem: Problem, k: int) -> Scores:
     """The scores of the k best structures, the highest first; -inf where there are no more."""
     if not problem.projective:
         raise VerificationError("a certificate of kind 'dynamic-program' proves nothing about non-projective trees.")
-    larger = set(problem.parts) | ({"factors"} if problem.factors else set())
+    larger = set(problem.larger)
     if larger - OF_CHARTS:
         raise VerificationError(f"a certificate of kind 'dynamic-program' proves nothing about {', '.join(sorted(larger - OF_CHARTS))}.")
     arcs = labelled_arcs(problem, k)
@@ -84,7 +84,7 @@ def slack_of_cuts(problem: Problem, certificate: CutDuals) -> Scores:
 
     A tree scores at most the sum of all values less the slack of its arcs.
     """
-    larger = [*problem.parts, *(["factors"] if problem.factors else [])]
+    larger = problem.larger
     if larger:
         raise VerificationError(f"a certificate of kind 'cut-duals' proves nothing about {', '.join(larger)}.")
     sets, values = certificate.sets, certificate.values

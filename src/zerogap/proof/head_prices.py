@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zerogap.dependency.head_automaton import HeadAutomaton
 from zerogap.dependency.problem import Problem
 from zerogap.errors import VerificationError
 from zerogap.grid import Scores
@@ -23,19 +24,20 @@ from zerogap.proof.dependency_charts import arc_chart
 from zerogap.proof.exact_values import check_exact
 from zerogap.proof.leaves import check_cover
 
-KNOWN = {"siblings", "stops", "grandparents", "outermost", "grandsiblings"}
+KNOWN = {"siblings", "stops", "grandparents", "outermost", "grandsiblings", "trisiblings", "automata"}
 Allowed = NDArray[np.bool_]
 
 
 def head_prices_bound(problem: Problem, certificate: Certificate, arcs: Scores) -> float:
     """The bound that prices prove, or the largest of those that leaves prove; `arcs` have their best labels."""
-    larger = set(problem.parts) | ({"factors"} if problem.factors else set())
+    larger = set(problem.larger)
     if larger - KNOWN:
         raise VerificationError(f"a certificate of kind 'head-prices' proves nothing about {', '.join(sorted(larger - KNOWN))}.")
     n = problem.n_words
     if n == 0:  # only the root, which ends without modifiers
         stops = problem.parts.get("stops")
-        return 0.0 if stops is None else float(stops.at(np.array([0]), np.array([0]))[0])
+        end = 0.0 if stops is None else float(stops.at(np.array([0]), np.array([0]))[0])
+        return end + sum(automaton.finals[0] for automaton in problem.automata)
     allowed = arcs > -np.inf
     if not isinstance(certificate, Leaves):
         return bound_within(problem, certificate, arcs, allowed, np.zeros_like(allowed))
@@ -80,7 +82,11 @@ def bound_within(problem: Problem, certificate: Certificate, arcs: Scores, allow
         for side in (-1, 1) if h > 0 else (1,):
             modifiers = np.arange(h + side, n + 1 if side > 0 else 0, side)
             modifiers = modifiers[allowed[h, modifiers]]
-            values = values + best_side(problem, arcs[h] - down[h], required[h], heads, h, modifiers)
+            machine = next((a for a in problem.automata if a.head == h and (a.side == "right") == (side > 0)), None)
+            if machine is None and problem.trisiblings is None:
+                values = values + best_side(problem, arcs[h] - down[h], required[h], heads, h, modifiers)
+            else:
+                values = values + best_walk(problem, arcs[h] - down[h], required[h], heads, h, modifiers.tolist(), machine)
         total += float(values.max(initial=-math.inf))
     return total
 
@@ -116,6 +122,56 @@ def best_side(problem: Problem, worth: Scores, required: Allowed, heads: NDArray
     if h == 0 and least == 0:
         ended[:, 0] = -np.inf
     return np.asarray(ended.max(axis=1, initial=-np.inf))
+
+
+def best_walk(
+    problem: Problem,
+    worth: Scores,
+    required: Allowed,
+    heads: NDArray[np.int64],
+    h: int,
+    modifiers: list[int],
+    machine: HeadAutomaton | None,
+) -> Scores:
+    """The same where three modifiers in a row are scored, or an automaton reads them: over its states and the last two modifiers."""
+    parts = problem.parts
+    one = np.zeros(len(heads), dtype=np.int64)
+
+    def scored(name: str, *index: Any) -> Any:
+        with_heads = name in ("grandparents", "outermost", "grandsiblings")
+        if name not in parts or (h == 0 and with_heads):
+            return 0.0
+        return parts[name].at(heads, *(one + i for i in index)) if with_heads else float(parts[name].at(*(one[:1] + i for i in index))[0])
+
+    best: dict[tuple[int, int, int], Scores] = {(0, h, h): np.zeros(len(heads))}  # state, modifier before the last, last modifier
+    for m in modifiers:
+        possible = heads != m
+        if problem.projective and h > 0:
+            possible &= (heads < min(h, m)) | (heads > max(h, m))
+        new: dict[tuple[int, int, int], Scores] = {}
+        for (state, r, s), value in best.items():
+            if h == 0 and problem.single_root and s != h:
+                continue
+            after, weight = (0, 0.0) if machine is None else step_of(machine, state, m)
+            if weight == -math.inf:
+                continue
+            added = worth[m] + weight + scored("siblings", h, s, m) + (scored("trisiblings", h, r, s, m) if s != h else 0.0)
+            total = value + added + scored("grandparents", h, m) + scored("grandsiblings", h, s, m)
+            key = (after, s, m)
+            new[key] = np.maximum(new.get(key, -np.inf), np.where(possible, total, -np.inf))
+        best = new if required[m] else {**best, **new}
+    ended = np.full(len(heads), -np.inf)
+    for (state, _, s), value in best.items():
+        if h == 0 and s == h:
+            continue
+        end = scored("stops", h, s) + (0.0 if machine is None else machine.finals[state])
+        ended = np.maximum(ended, value + end + (scored("outermost", h, s) if s != h else 0.0))
+    return ended
+
+
+def step_of(machine: HeadAutomaton, state: int, modifier: int) -> tuple[int, float]:
+    """The next state and the weight, -inf if there is none."""
+    return next(((after, weight) for s, m, after, weight in machine.transitions if s == state and m == modifier), (0, -math.inf))
 
 
 def best_tree_value(weights: Scores, problem: Problem) -> float:

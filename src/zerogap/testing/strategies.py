@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
+from zerogap.dependency.head_automaton import HeadAutomaton
 from zerogap.dependency.parts import ORDERS, Lazy, Sparse, meaning
 from zerogap.dependency.problem import Problem as DependencyProblem
 from zerogap.grid import Scores
@@ -99,6 +100,19 @@ def part_scores(draw: st.DrawFn, name: str, n: int, *, holes: bool = True) -> An
 
 
 @st.composite
+def head_automata(draw: st.DrawFn, head: int, side: str, n: int, *, holes: bool = True) -> HeadAutomaton:
+    """Of up to three states, with some of all transitions."""
+    states = draw(st.integers(1, 3))
+    weights = small_integers(holes=holes)
+    transitions = []
+    for state in range(states):
+        for m in range(head + 1, n + 1) if side == "right" else range(1, head):
+            if draw(st.booleans()):
+                transitions.append((state, m, draw(st.integers(0, states - 1)), draw(weights)))
+    return HeadAutomaton(head, side, tuple(transitions), tuple(draw(weights) for _ in range(states)))
+
+
+@st.composite
 def dependency_problems(
     draw: st.DrawFn,
     *,
@@ -112,7 +126,8 @@ def dependency_problems(
 ) -> DependencyProblem:
     """Arcs, some of the larger parts that are named, and perhaps labels and factors."""
     n = draw(st.integers(0, max_words))
-    parts = {name: draw(part_scores(name, n, holes=holes and draw(st.booleans()))) for name in kinds if draw(st.booleans())}
+    wanted = [name for name in kinds if draw(st.booleans())]
+    parts = {name: draw(part_scores(name, n, holes=holes and draw(st.booleans()))) for name in wanted if name != "automata"}
     size = draw(st.integers(0, max_labels))
     options: dict[str, Any] = {}
     if size:
@@ -123,6 +138,9 @@ def dependency_problems(
         arcs = st.dictionaries(st.integers(1, n), heads, min_size=1, max_size=3)
         pairs = arcs.map(lambda some: [(h if h != m else 0, m) for m, h in some.items()])
         options["factors"] = draw(st.lists(st.tuples(pairs, small_integers(holes=holes)), max_size=max_factors))
+    if "automata" in wanted:
+        places = st.sampled_from([(0, "right"), *((h, side) for h in range(1, n + 1) for side in ("left", "right"))])
+        options["automata"] = [draw(head_automata(h, side, n, holes=holes)) for h, side in draw(st.sets(places, max_size=3))]
     return DependencyProblem(
         draw(score_arrays((n + 1, n + 1), holes=holes and draw(st.booleans()))),
         **parts,
