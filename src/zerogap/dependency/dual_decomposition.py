@@ -1,8 +1,9 @@
 """Trees with siblings, grandparents and both, projective or not, by dual decomposition, and to the end (Rush 2014, chapter 6).
 
 A tree and the automata of all heads are made to agree by prices on arcs (`oracles.head_automata`). Where they do not agree, which is
-on few sentences of a trained model, branch and bound goes on: an arc is required or forbidden, and the prices of the parent
-are where the children begin. So every sentence ends with a proof, unless a limit is reached before.
+on few sentences of a trained model, arcs are left out that no better tree can have, by their reduced costs; and then branch and bound
+goes on: an arc is required or forbidden, and the prices of the parent are where the children begin. So every sentence ends with a proof,
+unless a limit is reached before.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -30,13 +31,18 @@ from zerogap.oracles.head_automata import (
     ITERATIONS,
     N_RESULTS,
     OPEN,
+    PROJECTIVE,
     RATE,
     REQUIRED,
     SCORE,
+    SINGLE_ROOT,
     TIRED,
     agree,
+    automata_slacks,
 )
-from zerogap.proof.certificate import HeadPrices
+from zerogap.oracles.matrix_tree import nonprojective_max_marginals
+from zerogap.oracles.tree_marginals import projective_max_marginals
+from zerogap.proof.certificate import Certificate, HeadPrices, Screened
 from zerogap.proof.solution import Solution, Trace
 from zerogap.relax.branching import Bounded, Fixed, branch_and_bound
 from zerogap.relax.closing import Closed
@@ -77,9 +83,9 @@ class Agreement:
         np.multiply(np.rint(arcs[self.heads, self.modifiers] * (SHARE_OF_ARCS / self.unit)), self.unit, out=prices[0])
         return prices
 
-    def state(self, fixed: Fixed) -> Integers:
-        """Which arcs are closed, open or required after these decisions."""
-        state = np.full(len(self.modifiers), OPEN)
+    def state(self, fixed: Fixed, before: Integers | None = None) -> Integers:
+        """Which arcs are closed, open or required after these decisions; `before` is the state without them, all open unless given."""
+        state = np.full(len(self.modifiers), OPEN) if before is None else before.copy()
         for part, inside in fixed:
             h, m = divmod(part, self.scores.n_words + 1)
             here = (self.heads == h) & (self.modifiers == m)
@@ -146,6 +152,31 @@ class Agreement:
         heads[self.modifiers[up] - 1] = self.heads[up]
         return chosen, heads
 
+    def possible(self, state: Integers, prices: Scores, threshold: float) -> Integers | None:
+        """The state without the open arcs that no tree above the threshold has, by reduced costs; None if there are none.
+
+        A tree with an arc scores at most the bound, less what the tree, the arc's head and its modifier lose at these prices.
+        """
+        n = self.scores.n_words
+        slacks = np.full((2, len(self.modifiers)), np.inf)
+        if not automata_slacks(*self.scores.arrays, state, prices, slacks):
+            return None
+        grand = self.scores.candidates.grand
+        weights = np.full((n + 1, n + 1), -np.inf)
+        left = state != CLOSED
+        weights[self.heads[left], self.modifiers[left]] = (prices[0] + prices[1] if grand else prices[0])[left]
+        best_with = np.empty_like(weights)
+        find = projective_max_marginals if self.scores.flags & PROJECTIVE else nonprojective_max_marginals
+        best = find(weights, 1 if self.scores.flags & SINGLE_ROOT else 0, best_with)
+        bound = self.bound(state, prices) - slacks.sum(axis=0) - (best - best_with[self.heads, self.modifiers])
+        gone = (state == OPEN) & (bound <= threshold)
+        return np.where(gone, CLOSED, state) if gone.any() else None
+
+    def bound(self, state: Integers, prices: Scores) -> float:
+        """The dual at these prices."""
+        run = self.run(state, prices.copy(), -math.inf, rate=1.0, least_rate=0.0, rule=0, max_iterations=1, deadline=math.inf)
+        return run.bound
+
     def part(self, arc: int) -> int:
         """The number of an arc in a certificate."""
         return int(self.heads[arc] * (self.scores.n_words + 1) + self.modifiers[arc])
@@ -168,8 +199,8 @@ class Run:
     scores: list[Scores]
     seconds: list[tuple[int, float]]
 
-    def trace(self, begin: float) -> Trace:
-        """The best bound and score after every iteration; times between two looks at the clock are interpolated."""
+    def trace(self, begin: float, bound: float = math.inf, score: float = -math.inf) -> Trace:
+        """The best bound and score after every iteration, after those; times between two looks at the clock are interpolated."""
         bounds = np.minimum.accumulate(self.bounds[0] if len(self.bounds) == 1 else np.concatenate(self.bounds))
         scores = np.maximum.accumulate(self.scores[0] if len(self.scores) == 1 else np.concatenate(self.scores))
         times: list[float] = []
@@ -178,7 +209,7 @@ class Run:
             each = (now - before) / max(done, 1)
             times += [before - begin + each * i for i in range(1, done + 1)]
             before = now
-        return Trace(tuple(bounds.tolist()), tuple(scores.tolist()), tuple(times))
+        return Trace(tuple(np.minimum(bounds, bound).tolist()), tuple(np.maximum(scores, score).tolist()), tuple(times))
 
 
 def dual_decomposition(
@@ -187,13 +218,14 @@ def dual_decomposition(
     labels: NDArray[np.int64] | None,
     *,
     branch: bool = True,
+    tighten: bool = True,
     step: str | None = None,
     first_step: float | None = None,
     max_iterations: int = MAX_ITERATIONS,
     max_nodes: int | None = None,
     time_limit: float | None = None,
 ) -> Solution[Tree]:
-    """The best tree by algorithms 8 and 9, and with `branch` by branch and bound where they stop.
+    """The best tree by algorithms 8 and 9, and where they stop, with `tighten` and `branch`, by more.
 
     `arcs` and `labels` (n + 1, n + 1) are the scores of arcs with their best labels, and those. For the other options see `agreed`. Raises
     Infeasible if there is no tree.
@@ -209,7 +241,7 @@ def dual_decomposition(
 
     agreement = Agreement(head_scores(problem, arcs), problem.resolution)
     closed = agreed(
-        agreement, agreement.first_prices(arcs), candidate, begin=begin, branch=branch, step=step, first_step=first_step,
+        agreement, agreement.first_prices(arcs), candidate, begin=begin, branch=branch, tighten=tighten, step=step, first_step=first_step,
         max_iterations=max_iterations, max_nodes=max_nodes, time_limit=time_limit,
     )  # fmt: skip
     if closed.is_infeasible:
@@ -224,6 +256,7 @@ def agreed(
     *,
     begin: float,
     branch: bool = True,
+    tighten: bool = True,
     step: str | None = None,
     first_step: float | None = None,
     max_iterations: int = MAX_ITERATIONS,
@@ -231,6 +264,9 @@ def agreed(
     time_limit: float | None = None,
 ) -> Closed:
     """From prices to a proof. `candidate` makes a structure of heads and scores it by its definition; `begin` is when it all began.
+
+    Where tree and heads do not agree, first arcs are left out whose reduced cost says that no better tree has them (`tighten`), and prices
+    are sought again among the others, as long as that helps; then arcs are branched on (`branch`).
 
     `step` is "polyak" (from the gap, and soon at an end), "decreasing" (`first_step` / (t + 1), t the number of times that the dual went
     up, as in appendix A.2) or "scaled" (the same, and the first one from the gap: slower, and to a lower bound). Without branching, it is
@@ -249,36 +285,56 @@ def agreed(
     )  # fmt: skip
     trace = top.trace(begin)
     best = None if top.heads is None else candidate(top.heads)
-    evidence = agreement.evidence(top.prices)
-    if not branch or top.status == EMPTY or (best is not None and best.score >= top.bound):
+    if top.status == EMPTY or (best is not None and best.score >= top.bound):
+        return Closed(best, top.bound if best is None else max(top.bound, best.score), agreement.evidence(top.prices), trace, 1)
+
+    # Tightening: arcs that no better tree has are closed, and prices are sought again among the others.
+    state, screens = open_arcs, list[tuple[HeadPrices, float]]()
+    while tighten and best is not None and (now := time.perf_counter()) < deadline:
+        fewer = agreement.possible(state, top.prices, best.score)
+        if fewer is None:
+            break
+        screens.append((agreement.evidence(top.prices), best.score))
+        state = fewer
+        again = agreement.run(
+            state, top.prices.copy(), best.score, rate=rate, least_rate=LEAST_RATE, rule=0, max_iterations=max_iterations, deadline=deadline
+        )
+        trace = trace.then(again.trace(now, top.bound, best.score))
+        best = best if again.heads is None else candidate(again.heads)
+        top = again if again.bound < top.bound else replace(again, bound=top.bound, prices=top.prices)
+        if again.status == EMPTY or best.score >= again.bound:
+            certificate = screened(screens, agreement.evidence(again.prices))
+            return Closed(best, best.score, certificate, trace, 1)
+    if not branch:
         bound = top.bound if best is None else max(top.bound, best.score)
-        return Closed(best, bound, evidence, trace, 1)
+        return Closed(best, bound, screened(screens, agreement.evidence(top.prices)), trace, 1)
 
     def solve(fixed: Fixed, warm: Any, incumbent: Candidate | None, left: float | None) -> Bounded:
-        state = agreement.state(fixed)
+        within = agreement.state(fixed, state)
         floor = -math.inf if incumbent is None else incumbent.score
         run = agreement.run(
-            state,
-            warm.copy(),
-            floor,
-            rate=NODE_RATE,
-            least_rate=NODE_LEAST_RATE,
-            rule=NODE_RULE,
-            max_iterations=NODE_ITERATIONS,
+            within, warm.copy(), floor, rate=NODE_RATE, least_rate=NODE_LEAST_RATE, rule=NODE_RULE, max_iterations=NODE_ITERATIONS,
             deadline=deadline,
-        )
+        )  # fmt: skip
         found = None if run.heads is None else candidate(run.heads)
-        return Bounded(run.bound, agreement.evidence(run.prices), found, split_on(run, state), run.prices)
+        return Bounded(run.bound, agreement.evidence(run.prices), found, split_on(run, within), run.prices)
 
-    def split_on(run: Run, state: Integers) -> int | None:
-        doubt = np.where(state == OPEN, run.disputed, 0)
+    def split_on(run: Run, within: Integers) -> int | None:
+        doubt = np.where(within == OPEN, run.disputed, 0)
         arc = int(doubt.argmax())
         return agreement.part(arc) if doubt[arc] > 0 else None
 
-    root = Bounded(top.bound, evidence, best, split_on(top, open_arcs), top.prices)
+    root = Bounded(top.bound, agreement.evidence(top.prices), best, split_on(top, state), top.prices)
     left = None if time_limit is None else max(deadline - time.perf_counter(), 0.0)
     searched = branch_and_bound(solve, root=root, incumbent=best, max_nodes=max_nodes, time_limit=left)
-    return Closed(searched.best, searched.bound, searched.certificate, trace.then(searched.trace), searched.n_nodes)
+    certificate = screened(screens, searched.certificate)
+    return Closed(searched.best, searched.bound, certificate, trace.then(searched.trace), searched.n_nodes)
+
+
+def screened(screens: list[tuple[HeadPrices, float]], rest: Certificate) -> Certificate:
+    for prices, threshold in reversed(screens):
+        rest = Screened(prices, threshold, rest)
+    return rest
 
 
 def no_tree(problem: Problem, arcs: Scores) -> Infeasible:

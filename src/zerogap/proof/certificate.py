@@ -82,6 +82,19 @@ class HeadPrices:
 
 
 @dataclass(frozen=True, slots=True)
+class Screened:
+    """Arcs that no tree above the threshold has, by what it costs at some prices to have them, are left out; `rest` is about the others.
+
+    A tree with an arc scores at most the bound of the prices, less what the tree, the head and the modifier lose by it.
+    """
+
+    kind: ClassVar[str] = "screened"
+    prices: HeadPrices
+    threshold: float
+    rest: Certificate
+
+
+@dataclass(frozen=True, slots=True)
 class Unsatisfiable:
     """Nothing that is left can satisfy one constraint: the least (or most) that its row can sum to is beyond its limit."""
 
@@ -105,7 +118,7 @@ class Leaves:
     leaves: tuple[Leaf, ...]
 
 
-Certificate = DynamicProgram | Multipliers | CutDuals | Intersection | Agreement | HeadPrices | Unsatisfiable | Leaves
+Certificate = DynamicProgram | Multipliers | CutDuals | Intersection | Agreement | HeadPrices | Screened | Unsatisfiable | Leaves
 
 
 def certificate_to_json(certificate: Certificate) -> dict[str, Any]:
@@ -122,6 +135,8 @@ def certificate_to_json(certificate: Certificate) -> dict[str, Any]:
             body = {"prices": [[c, t, a, number_to_json(u)] for c, t, a, u in where_and_how_much]}
         case HeadPrices(arcs, down, up):
             body = {"arcs": list(arcs), "down": [number_to_json(v) for v in down], "up": [number_to_json(v) for v in up]}
+        case Screened(prices=at, threshold=threshold, rest=rest):
+            body = {"prices": certificate_to_json(at), "threshold": number_to_json(threshold), "rest": certificate_to_json(rest)}
         case Unsatisfiable(row):
             body = {"row": row}
         case Leaves(leaves):
@@ -182,6 +197,12 @@ def head_prices_from_json(value: dict[str, Any], where: str) -> HeadPrices:
     return HeadPrices(tuple(expect(arc, int, f"{where}.arcs[{i}]") for i, arc in enumerate(arcs)), down, up)
 
 
+def screened_from_json(value: dict[str, Any], where: str) -> Screened:
+    prices = head_prices_from_json(expect(field(value, "prices", where), dict, f"{where}.prices"), f"{where}.prices")
+    threshold = number_from_json(field(value, "threshold", where), f"{where}.threshold")
+    return Screened(prices, threshold, certificate_from_json(field(value, "rest", where), f"{where}.rest"))
+
+
 def leaves_from_json(value: dict[str, Any], where: str) -> Leaves:
     leaves = []
     for i, leaf in enumerate(expect(field(value, "leaves", where), list, f"{where}.leaves")):
@@ -203,6 +224,7 @@ FROM_JSON: dict[str, Callable[[dict[str, Any], str], Certificate]] = {
     Intersection.kind: intersection_from_json,
     Agreement.kind: agreement_from_json,
     HeadPrices.kind: head_prices_from_json,
+    Screened.kind: screened_from_json,
     Unsatisfiable.kind: lambda value, where: Unsatisfiable(expect(field(value, "row", where), int, f"{where}.row")),
     Leaves.kind: leaves_from_json,
 }

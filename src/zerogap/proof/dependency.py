@@ -15,7 +15,7 @@ import numpy as np
 from zerogap.dependency.problem import Problem
 from zerogap.errors import VerificationError
 from zerogap.grid import Scores
-from zerogap.proof.certificate import Certificate, CutDuals, DynamicProgram, HeadPrices, Leaves
+from zerogap.proof.certificate import Certificate, CutDuals, DynamicProgram, HeadPrices, Leaves, Screened
 from zerogap.proof.dependency_charts import arc_chart, sibling_chart
 from zerogap.proof.dependency_grandparents import grandparent_chart
 from zerogap.proof.dependency_lists import best_of
@@ -34,7 +34,7 @@ def dependency_bound(problem: Problem, certificate: Certificate) -> float:
             return math.fsum(certificate.values)
         case DynamicProgram():
             return float(best_projective_scores(problem, 1)[0])
-        case HeadPrices() | Leaves():
+        case HeadPrices() | Screened() | Leaves():
             return head_prices_bound(problem, certificate, labelled_arcs(problem, 1)[..., 0])
         case _:
             raise VerificationError(f"a certificate of kind {certificate.kind!r} proves nothing about dependency trees.")

@@ -19,7 +19,7 @@ from zerogap.dependency.head_automaton import HeadAutomaton
 from zerogap.dependency.problem import Problem
 from zerogap.errors import VerificationError
 from zerogap.grid import Scores
-from zerogap.proof.certificate import Certificate, HeadPrices, Leaves
+from zerogap.proof.certificate import Certificate, HeadPrices, Leaf, Leaves, Screened
 from zerogap.proof.dependency_charts import arc_chart
 from zerogap.proof.exact_values import check_exact
 from zerogap.proof.leaves import check_cover
@@ -29,7 +29,7 @@ Allowed = NDArray[np.bool_]
 
 
 def head_prices_bound(problem: Problem, certificate: Certificate, arcs: Scores) -> float:
-    """The bound that prices prove, or the largest of those that leaves prove; `arcs` have their best labels."""
+    """The bound that prices prove, after screening or in leaves; `arcs` have their best labels."""
     larger = set(problem.larger)
     if larger - KNOWN:
         raise VerificationError(f"a certificate of kind 'head-prices' proves nothing about {', '.join(sorted(larger - KNOWN))}.")
@@ -39,56 +39,103 @@ def head_prices_bound(problem: Problem, certificate: Certificate, arcs: Scores) 
         end = 0.0 if stops is None else float(stops.at(np.array([0]), np.array([0]))[0])
         return end + sum(automaton.finals[0] for automaton in problem.automata)
     allowed = arcs > -np.inf
-    if not isinstance(certificate, Leaves):
-        return bound_within(problem, certificate, arcs, allowed, np.zeros_like(allowed))
-    check_cover(certificate.leaves, (n + 1) ** 2)
-    bounds = []
-    for leaf in certificate.leaves:
-        left, required = allowed.copy(), np.zeros_like(allowed)
-        for part, inside in leaf.fixed:
-            h, m = divmod(part, n + 1)
-            if inside:
-                left[:, m] &= np.arange(n + 1) == h
-                required[h, m] = True
-            else:
-                left[h, m] = False
-        bounds.append(bound_within(problem, leaf.certificate, arcs, left, required))
-    return max(bounds)
+    return bound_within(problem, certificate, arcs, allowed, np.zeros_like(allowed))
 
 
 def bound_within(problem: Problem, certificate: Certificate, arcs: Scores, allowed: Allowed, required: Allowed) -> float:
-    if not isinstance(certificate, HeadPrices):
-        raise VerificationError(f"a certificate of kind {certificate.kind!r} in a leaf proves nothing about dependency trees.")
+    """Of the trees that have no other arcs than those that are allowed, and all that are required."""
+    match certificate:
+        case HeadPrices():
+            down, up = read_prices(problem, certificate)
+            if np.any(required & ~allowed):
+                return -math.inf
+            heads = (head_part(problem, arcs, down, up, allowed, required, h) for h in range(problem.n_words + 1))
+            return tree_part(problem, down, up, allowed) + sum(heads)
+        case Screened(prices=prices, threshold=threshold, rest=rest):
+            left = possible_arcs(problem, prices, threshold, arcs, allowed, required)
+            return max(threshold, bound_within(problem, rest, arcs, left, required))
+        case Leaves(leaves):
+            check_cover(leaves, (problem.n_words + 1) ** 2)
+            return max(bound_of_leaf(problem, leaf, arcs, allowed, required) for leaf in leaves)
+        case _:
+            raise VerificationError(f"a certificate of kind {certificate.kind!r} in a leaf proves nothing about dependency trees.")
+
+
+def bound_of_leaf(problem: Problem, leaf: Leaf, arcs: Scores, allowed: Allowed, required: Allowed) -> float:
+    left, wanted = allowed.copy(), required.copy()
+    for part, inside in leaf.fixed:
+        h, m = divmod(part, problem.n_words + 1)
+        if inside:
+            left[:, m] &= np.arange(problem.n_words + 1) == h
+            wanted[h, m] = True
+        else:
+            left[h, m] = False
+    return bound_within(problem, leaf.certificate, arcs, left, wanted)
+
+
+def possible_arcs(problem: Problem, prices: HeadPrices, threshold: float, arcs: Scores, allowed: Allowed, required: Allowed) -> Allowed:
+    """Those that a tree above the threshold may have: by the bound of the prices if tree, head and modifier must take the arc."""
+    if math.isnan(threshold):
+        raise VerificationError("the threshold is nan: expected a number.")
+    down, up = read_prices(problem, prices)
+    heads = [head_part(problem, arcs, down, up, allowed, required, h) for h in range(problem.n_words + 1)]
+    tree = tree_part(problem, down, up, allowed)
+    total = tree + sum(heads)
+    left = allowed.copy()
+    if total == -math.inf:
+        return left
+    for h, m in np.argwhere(allowed).tolist():
+        only, wanted = allowed.copy(), required.copy()
+        only[:, m] = np.arange(problem.n_words + 1) == h
+        wanted[h, m] = True
+        bound = total - heads[h] + head_part(problem, arcs, down, up, allowed, wanted, h)
+        bound = bound - heads[m] + head_part(problem, arcs, down, up, only, required, m)
+        if bound > threshold:  # the tree is asked last: it takes longest
+            bound = bound - tree + tree_part(problem, down, up, only)
+        left[h, m] = bound > threshold
+    return left
+
+
+def read_prices(problem: Problem, certificate: HeadPrices) -> tuple[Scores, Scores]:
+    """Down and up (n + 1, n + 1)."""
     n = problem.n_words
     if not len(certificate.arcs) == len(certificate.down) == len(certificate.up):
         sizes = f"{len(certificate.arcs)} arcs, {len(certificate.down)} and {len(certificate.up)} prices"
         raise VerificationError(f"there are {sizes}: expected as many of each.")
-    if len(set(certificate.arcs)) < len(certificate.arcs) or not all(
-        type(arc) is int and 0 <= arc < (n + 1) ** 2 for arc in certificate.arcs
-    ):
-        raise VerificationError(f"arcs has something else than different numbers from 0 to {(n + 1) ** 2 - 1}.")
+    size = (n + 1) ** 2
+    if len(set(certificate.arcs)) < len(certificate.arcs) or not all(type(arc) is int and 0 <= arc < size for arc in certificate.arcs):
+        raise VerificationError(f"arcs has something else than different numbers from 0 to {size - 1}.")
     check_exact((*certificate.down, *certificate.up), problem)
     down, up = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1))
     down.reshape(-1)[list(certificate.arcs)] = certificate.down
     up.reshape(-1)[list(certificate.arcs)] = certificate.up
-    if np.any(required & ~allowed):
-        return -math.inf
-    with_heads = bool(problem.parts.keys() & {"grandparents", "outermost", "grandsiblings"})
-    weights = np.where(allowed, down + up if with_heads else down, -np.inf)
-    total = float(arc_chart(weights[..., None], problem.single_root, 1)[0]) if problem.projective else best_tree_value(weights, problem)
-    for h in range(n + 1):
-        heads = np.flatnonzero(allowed[:, h]) if h > 0 and with_heads else np.array([-1])
-        values = np.zeros(len(heads)) - (up[heads, h] if h > 0 and with_heads else 0.0)
-        for side in (-1, 1) if h > 0 else (1,):
-            modifiers = np.arange(h + side, n + 1 if side > 0 else 0, side)
-            modifiers = modifiers[allowed[h, modifiers]]
-            machine = next((a for a in problem.automata if a.head == h and (a.side == "right") == (side > 0)), None)
-            if machine is None and problem.trisiblings is None:
-                values = values + best_side(problem, arcs[h] - down[h], required[h], heads, h, modifiers)
-            else:
-                values = values + best_walk(problem, arcs[h] - down[h], required[h], heads, h, modifiers.tolist(), machine)
-        total += float(values.max(initial=-math.inf))
-    return total
+    return down, up
+
+
+def asks_for_heads(problem: Problem) -> bool:
+    return bool(problem.parts.keys() & {"grandparents", "outermost", "grandsiblings"})
+
+
+def tree_part(problem: Problem, down: Scores, up: Scores, allowed: Allowed) -> float:
+    weights = np.where(allowed, down + up if asks_for_heads(problem) else down, -np.inf)
+    return float(arc_chart(weights[..., None], problem.single_root, 1)[0]) if problem.projective else best_tree_value(weights, problem)
+
+
+def head_part(problem: Problem, arcs: Scores, down: Scores, up: Scores, allowed: Allowed, required: Allowed, h: int) -> float:
+    """What head h gets for its best choice."""
+    n = problem.n_words
+    with_heads = h > 0 and asks_for_heads(problem)
+    heads = np.flatnonzero(allowed[:, h]) if with_heads else np.array([-1])
+    values = -up[heads, h] if with_heads else np.zeros(1)
+    for side in (-1, 1) if h > 0 else (1,):
+        modifiers = np.arange(h + side, n + 1 if side > 0 else 0, side)
+        modifiers = modifiers[allowed[h, modifiers]]
+        machine = next((a for a in problem.automata if a.head == h and (a.side == "right") == (side > 0)), None)
+        if machine is None and problem.trisiblings is None:
+            values = values + best_side(problem, arcs[h] - down[h], required[h], heads, h, modifiers)
+        else:
+            values = values + best_walk(problem, arcs[h] - down[h], required[h], heads, h, modifiers.tolist(), machine)
+    return float(values.max(initial=-math.inf))
 
 
 def best_side(problem: Problem, worth: Scores, required: Allowed, heads: NDArray[np.int64], h: int, modifiers: NDArray[np.int64]) -> Scores:
