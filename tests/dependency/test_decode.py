@@ -126,9 +126,8 @@ def test_parts_that_a_method_cannot_score():
     with pytest.raises(InputError, match="method 'siblings' cannot score grandparents: expected arcs, siblings, stops, or another method"):
         decode(Problem(arcs, grandparents=np.zeros((3,) * 3), projective=True), method="siblings")
     for problem, message in (
-        (Problem(arcs, trisiblings=np.zeros((3,) * 4), projective=True), "a projective problem with trisiblings: 'eisner' scores arcs;"),
         (Problem(arcs, factors=[([(0, 1)], 1.0)], stops=arcs, projective=True), "a projective problem with stops, factors"),
-        (Problem(arcs, trisiblings=np.zeros((3,) * 4)), "a non-projective problem with trisiblings: 'arborescence' scores arcs"),
+        (Problem(arcs, factors=[([(0, 1)], 1.0)]), "a non-projective problem with factors: 'arborescence' scores arcs"),
     ):
         with pytest.raises(InputError, match=message):
             decode(problem)

@@ -111,7 +111,7 @@ def test_parts_of_trees_are_those_that_mean_something(name, n):
     found = set()
     for heads in all_trees(min(n, 4), single_root=False):
         ((_, index),) = parts_of_tree(heads, [name])
-        found.update(map(tuple, index.tolist()))
+        found.update(index)
     expected = {tuple(row) for row in np.argwhere(meaning(name, min(n, 4))).tolist()}
     if name == "stops" and n > 0:
         expected -= {(0, 0)}  # the root has a modifier where there are words

@@ -24,6 +24,8 @@ from zerogap.grid import Scores
 from zerogap.oracles.arborescence import maximum_arborescence
 from zerogap.oracles.eisner import eisner
 from zerogap.oracles.head_automata import (
+    AGREED,
+    BEATEN,
     BOUND,
     CLOSED,
     DECODED,
@@ -56,6 +58,7 @@ CHUNK = 1000  # most iterations between two looks at the clock
 FIRST_CHUNK, MANY_ARCS = 5, 1000  # of large problems: how long an iteration takes is not known then
 LOOK = 0.5  # seconds between looks at the clock, about
 FIRST_RATE, LEAST_RATE = 1.5, 0.05
+TRIES = 200  # iterations in training
 NODE_ITERATIONS, NODE_RATE, NODE_LEAST_RATE, NODE_RULE = 60, 1.5, 0.1, 0
 SHARE_OF_ARCS = 0.7  # of the score of an arc, the tree's part at first
 
@@ -141,11 +144,17 @@ class Agreement:
         tree = heads if found > floor else None
         return Run(status, bound, lowest if bound < math.inf else prices, tree, found, disputed, choices, bounds, found_scores, seconds)
 
-    def choice(self) -> tuple[NDArray[np.bool_], Integers]:
-        """What heads choose on their own, at no prices: modifiers (n + 1, n + 1), and their own heads, 0 if nobody asks."""
+    def tried(self, arcs: Scores) -> Run:
+        """Some steps, as training takes them: a good tree is enough."""
+        prices, tries = self.first_prices(arcs), TRIES
+        return self.run(self.state(()), prices, -math.inf, rate=1.0, least_rate=0.1, rule=0, max_iterations=tries, deadline=math.inf)
+
+    def choice(self, run: Run | None = None) -> tuple[NDArray[np.bool_], Integers]:
+        """What heads chose in the end: modifiers (n + 1, n + 1), and their own heads, 0 if nobody asks. Without a run, at no prices."""
         n, n_arcs = self.scores.n_words, len(self.modifiers)
-        prices, nothing = np.zeros((2, n_arcs)), -math.inf
-        run = self.run(self.state(()), prices, nothing, rate=1.0, least_rate=0.0, rule=0, max_iterations=1, deadline=math.inf)
+        if run is None:
+            prices, nothing = np.zeros((2, n_arcs)), -math.inf
+            run = self.run(self.state(()), prices, nothing, rate=1.0, least_rate=0.0, rule=0, max_iterations=1, deadline=math.inf)
         chosen, heads = np.zeros((n + 1, n + 1), dtype=np.bool_), np.zeros(n, dtype=np.int64)
         down, up = np.flatnonzero(run.choices[1]), np.flatnonzero(run.choices[2])
         chosen[self.heads[down], self.modifiers[down]] = True
@@ -198,6 +207,11 @@ class Run:
     bounds: list[Scores]
     scores: list[Scores]
     seconds: list[tuple[int, float]]
+
+    @property
+    def is_agreed(self) -> bool:
+        """Whether there is a proof."""
+        return self.status in (AGREED, BEATEN)
 
     def trace(self, begin: float, bound: float = math.inf, score: float = -math.inf) -> Trace:
         """The best bound and score after every iteration, after those; times between two looks at the clock are interpolated."""

@@ -30,7 +30,6 @@ from zerogap.oracles.eisner import eisner_kernel
 if TYPE_CHECKING:
     from zerogap.dependency.dual_decomposition import Agreement
 
-FIRST_RATE, LEAST_RATE_IN_TRAINING, MOST_ITERATIONS = 1.0, 0.1, 200  # of dual decomposition: a good tree is enough
 SMALLEST_PRICE = 2.0**-30
 
 
@@ -50,26 +49,26 @@ def train_trees(
     gold = [gold_heads(sentence, options) for sentence in sentences]
 
     def best_tree(weights: Weights, encoded: Encoded, allowed: Allowed, right: Integers | None) -> Integers:
-        arcs = arcs_under(features, weights, encoded, allowed)
-        n = len(arcs) - 1
-        if right is not None:  # every wrong arc gets 1 more: a margin of the Hamming loss
-            arcs += 1.0
-            arcs[right, np.arange(1, n + 1)] -= 1.0
+        arcs = arcs_with_margin(weights, encoded, allowed, right)
         if not options.projective:
             if order == "first":
                 return maximum_arborescence(arcs, single_root=single_root)
-            agreement = agreement_under(weights, encoded, arcs, allowed)
-            run = agreement.run(
-                agreement.state(()), agreement.first_prices(arcs), -np.inf, rate=FIRST_RATE, least_rate=LEAST_RATE_IN_TRAINING, rule=0,
-                max_iterations=MOST_ITERATIONS, deadline=np.inf,
-            )  # fmt: skip
+            run = agreement_under(weights, encoded, arcs, allowed).tried(arcs)
             assert run.heads is not None
             return run.heads
         if order == "first":
-            heads = np.empty(n, dtype=np.int64)
+            heads = np.empty(len(arcs) - 1, dtype=np.int64)
             eisner_kernel(arcs, 1 if single_root else 0, heads)
             return heads
         return block_under(features, weights, encoded, arcs, candidates_of(allowed, grand=grand)).best(single_root=single_root)[0]
+
+    def arcs_with_margin(weights: Weights, encoded: Encoded, allowed: Allowed, right: Integers | None) -> Scores:
+        """With the right heads, every wrong arc gets 1 more: a margin of the Hamming loss."""
+        arcs = arcs_under(features, weights, encoded, allowed)
+        if right is not None:
+            arcs += 1.0
+            arcs[right, np.arange(1, len(arcs))] -= 1.0
+        return arcs
 
     def agreement_under(weights: Weights, encoded: Encoded, arcs: Scores, allowed: Allowed) -> Agreement:
         from zerogap.dependency.dual_decomposition import Agreement
@@ -78,46 +77,45 @@ def train_trees(
         scores = heads_under(features, weights, encoded, arcs, allowed, grand=grand, single_root=single_root)
         return Agreement(scores, SMALLEST_PRICE)
 
-    def relaxed_step(table: WeightTable, i: int, progress: float) -> float:
-        """Towards the gold tree and away from what heads choose on their own, without any tree (section 6.6)."""
+    def step(table: WeightTable, i: int, progress: float) -> float:
+        """Towards the gold tree and away from a best one; or from what the heads chose, with `relaxed` at once (section 6.6), else if
+        tree and heads did not agree: then they will the next time."""
         sentence, right = sentences[i], gold[i]
         n = len(sentence)
+        words = np.arange(1, n + 1)
         encoded = features.encode(sentence.columns, n)
         allowed = every_arc(n) if candidates is None else candidates[i]
-        allowed[right, np.arange(1, n + 1)] = True
-        arcs = arcs_under(features, table, encoded, allowed)
-        if algorithm == "mira":
-            arcs += 1.0
-            arcs[right, np.arange(1, n + 1)] -= 1.0
-        agreement = agreement_under(table, encoded, arcs, allowed)
-        chosen, heads = agreement.choice()
-        if not grand:
-            heads = right  # nobody asks
-        away, towards = keys_of_choice(features, encoded, chosen, heads), keys_of_tree(features, encoded, right)
-        is_right = chosen[right, np.arange(1, n + 1)]
-        extra = float(np.count_nonzero(chosen) - np.count_nonzero(is_right))
-        wrong = extra + float(np.count_nonzero(~is_right)) + float(np.count_nonzero(heads != right))
-        if wrong:
+        allowed[right, words] = True
+        by_heads = not options.projective and order != "first"
+        margin = right if algorithm == "mira" else None
+        towards = keys_of_tree(features, encoded, right)
+
+        def away_from(away: Keys, loss: float) -> None:
             signs = np.ones(len(towards) + len(away))
             signs[len(towards) :] = -1.0
-            margin, most = (extra, options.most) if algorithm == "mira" else (-1.0, 1.0)
-            table.step(np.concatenate([towards, away]), signs, loss=margin, most=most, grow=options.min_count == 0)
-        return wrong
+            least, most = (loss, options.most) if algorithm == "mira" else (-1.0, 1.0)
+            table.step(np.concatenate([towards, away]), signs, loss=least, most=most, grow=options.min_count == 0)
 
-    def step(table: WeightTable, i: int, progress: float) -> float:
-        sentence, right = sentences[i], gold[i]
-        n = len(sentence)
-        encoded = features.encode(sentence.columns, n)
-        allowed = every_arc(n) if candidates is None else candidates[i]
-        allowed[right, np.arange(1, n + 1)] = True
-        found = best_tree(table, encoded, allowed, right if algorithm == "mira" else None)
+        if not by_heads:
+            found = best_tree(table, encoded, allowed, margin)
+        else:
+            arcs = arcs_with_margin(table, encoded, allowed, margin)
+            agreement = agreement_under(table, encoded, arcs, allowed)
+            run = None if options.relaxed else agreement.tried(arcs)
+            if run is None or not run.is_agreed:
+                chosen, heads = agreement.choice(run)
+                is_right = chosen[right, words]
+                extra = float(np.count_nonzero(chosen) - np.count_nonzero(is_right))
+                wrong = extra + float(np.count_nonzero(~is_right)) + float(grand and np.count_nonzero(heads != right))
+                if wrong:
+                    away_from(keys_of_choice(features, encoded, chosen, heads if grand else right), extra)
+                if run is None:
+                    return wrong
+            assert run.heads is not None
+            found = run.heads
         wrong = float(np.count_nonzero(found != right))
         if wrong:
-            towards, away = keys_of_tree(features, encoded, right), keys_of_tree(features, encoded, found)
-            signs = np.ones(len(towards) + len(away))
-            signs[len(towards) :] = -1.0
-            margin, most = (wrong, options.most) if algorithm == "mira" else (-1.0, 1.0)
-            table.step(np.concatenate([towards, away]), signs, loss=margin, most=most, grow=options.min_count == 0)
+            away_from(keys_of_tree(features, encoded, found), wrong)
         return wrong
 
     def unlabelled_accuracy(keys: Keys, weights: Scores) -> float:
@@ -139,5 +137,5 @@ def train_trees(
         found = train_field(features, sentences, options, stage)
     else:
         keys = (keys_of_tree(features, features.encode(s.columns, len(s)), heads) for s, heads in zip(sentences, gold, strict=True))
-        found = run_epochs(relaxed_step if options.relaxed else step, len(sentences), start=start_with(keys, options.min_count), **stage)
+        found = run_epochs(step, len(sentences), start=start_with(keys, options.min_count), **stage)
     return part_model(features, *found, most=most_features)

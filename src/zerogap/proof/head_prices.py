@@ -182,13 +182,13 @@ def best_walk(
 ) -> Scores:
     """The same where three modifiers in a row are scored, or an automaton reads them: over its states and the last two modifiers."""
     parts = problem.parts
-    one = np.zeros(len(heads), dtype=np.int64)
+    each, one = np.zeros(len(heads), dtype=np.int64), np.zeros(1, dtype=np.int64)
 
     def scored(name: str, *index: Any) -> Any:
         with_heads = name in ("grandparents", "outermost", "grandsiblings")
         if name not in parts or (h == 0 and with_heads):
             return 0.0
-        return parts[name].at(heads, *(one + i for i in index)) if with_heads else float(parts[name].at(*(one[:1] + i for i in index))[0])
+        return parts[name].at(heads, *(each + i for i in index)) if with_heads else float(parts[name].at(*(one + i for i in index))[0])
 
     best: dict[tuple[int, int, int], Scores] = {(0, h, h): np.zeros(len(heads))}  # state, modifier before the last, last modifier
     for m in modifiers:
