@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zerogap.baselines.brute import all_labelled_trees, all_trees, optimum
+from zerogap.baselines.brute import dependency_structures, optimum
 from zerogap.dependency import LabelledTree, Lazy, Problem, decode, decode_many
 from zerogap.dependency.decoders import METHODS, best_by_candidates, best_by_outermost, best_by_siblings, chosen
 from zerogap.dependency.parts import ORDERS
@@ -18,14 +18,6 @@ from zerogap.proof.verify import verify
 from zerogap.testing.strategies import dependency_problems
 
 
-def structures(problem):
-    options = {"projective": problem.projective, "single_root": problem.single_root}
-    if problem.labels is None:
-        return all_trees(problem.n_words, **options)
-    names = problem.label_names or range(problem.labels.shape[2])
-    return all_labelled_trees(problem.n_words, names, **options)
-
-
 @pytest.mark.parametrize("method", ["auto", *(name for name, m in METHODS.items() if m.exact)])
 @given(data=st.data())
 @settings(max_examples=200)
@@ -34,7 +26,7 @@ def test_never_wrong_and_never_lazy(method, data):
     kinds = METHODS["grandsiblings" if method == "auto" else method].parts
     labels = data.draw(st.sampled_from((0, 0, 2)))
     problem = data.draw(dependency_problems(max_words=4, kinds=sorted(kinds), projective=projective, max_labels=labels))
-    best = optimum(problem, structures(problem))
+    best = optimum(problem, dependency_structures(problem))
     if best == -np.inf:
         with pytest.raises(Infeasible):
             decode(problem, method=method)

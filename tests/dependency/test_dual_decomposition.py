@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zerogap.baselines.brute import all_labelled_trees, all_trees, optimum
+from zerogap.baselines.brute import dependency_structures, optimum
 from zerogap.baselines.dependency_ilp import solve_dependency
 from zerogap.dependency import HeadAutomaton, Problem, Sparse, decode, trigram_automaton
 from zerogap.dependency.dual_decomposition import dual_decomposition
@@ -23,20 +23,12 @@ from zerogap.testing.strategies import dependency_problems
 KINDS = ["automata", "grandparents", "grandsiblings", "outermost", "siblings", "stops", "trisiblings"]
 
 
-def structures(problem):
-    options = {"projective": problem.projective, "single_root": problem.single_root}
-    if problem.labels is None:
-        return all_trees(problem.n_words, **options)
-    names = problem.label_names or range(problem.labels.shape[2])
-    return all_labelled_trees(problem.n_words, names, **options)
-
-
 @given(data=st.data(), projective=st.booleans())
 @settings(max_examples=300)
 def test_never_wrong_and_always_proven(data, projective):
     labels = data.draw(st.sampled_from((0, 0, 2)))
     problem = data.draw(dependency_problems(max_words=4, kinds=KINDS, projective=projective, max_labels=labels))
-    best = optimum(problem, structures(problem))
+    best = optimum(problem, dependency_structures(problem))
     if best == -np.inf:
         with pytest.raises(Infeasible):
             decode(problem, method="head-automata")

@@ -7,21 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zerogap.baselines.brute import all_labelled_trees, all_trees, best_scores
+from zerogap.baselines.brute import best_scores, dependency_structures
 from zerogap.dependency import LabelledTree, Problem, decode, decode_many
 from zerogap.dependency.decoders import METHODS
 from zerogap.errors import Infeasible, InputError, VerificationError
 from zerogap.proof.files import solution_from_json, solution_to_json
 from zerogap.proof.verify import verify
 from zerogap.testing.strategies import dependency_problems
-
-
-def structures(problem):
-    options = {"projective": problem.projective, "single_root": problem.single_root}
-    if problem.labels is None:
-        return all_trees(problem.n_words, **options)
-    names = problem.label_names or range(problem.labels.shape[2])
-    return all_labelled_trees(problem.n_words, names, **options)
 
 
 @pytest.mark.parametrize("method", [name for name, m in METHODS.items() if m.polynomial])
@@ -35,7 +27,7 @@ def test_scores_match_enumeration(method, data):
         )
     )
     k = data.draw(st.sampled_from((1, 2, 3, 10, 1000)))
-    expected = best_scores(problem, structures(problem), k)
+    expected = best_scores(problem, dependency_structures(problem), k)
     if not expected:
         with pytest.raises(Infeasible):
             decode(problem, method=method, k=k)
@@ -50,7 +42,7 @@ def test_scores_match_enumeration(method, data):
     if k <= 10:
         verify(problem, solution)
         verify(problem, solution_from_json(solution_to_json(solution)))
-        if len(found) == k < len(expected_all := best_scores(problem, structures(problem))) and expected_all[k] < found[-1][1]:
+        if len(found) == k < len(expected_all := best_scores(problem, dependency_structures(problem))) and expected_all[k] < found[-1][1]:
             missing = replace(solution, alternatives=(*solution.alternatives[:-1], other(problem, expected_all[k])))
             if k > 1:
                 with pytest.raises(VerificationError, match="more than the last alternative"):
@@ -59,7 +51,7 @@ def test_scores_match_enumeration(method, data):
 
 def other(problem, score):
     """Some structure with this score."""
-    for structure in structures(problem):
+    for structure in dependency_structures(problem):
         if problem.score(structure) == score:
             return structure, score
     raise AssertionError

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zerogap.baselines.brute import all_labelled_trees, all_trees, best_scores
+from zerogap.baselines.brute import best_scores, dependency_structures
 from zerogap.dependency import Lazy, Problem
 from zerogap.errors import VerificationError
 from zerogap.proof import DynamicProgram
@@ -15,21 +15,13 @@ from zerogap.testing.strategies import dependency_problems
 GRAND = ("siblings", "stops", "grandparents", "outermost", "grandsiblings")
 
 
-def structures(problem):
-    options = {"projective": problem.projective, "single_root": problem.single_root}
-    if problem.labels is None:
-        return all_trees(problem.n_words, **options)
-    names = problem.label_names or range(problem.labels.shape[2])
-    return all_labelled_trees(problem.n_words, names, **options)
-
-
 @pytest.mark.parametrize("kinds", [(), ("siblings", "stops"), GRAND])
 @given(data=st.data())
 @settings(max_examples=150)
 def test_the_k_best_scores(kinds, data):
     problem = data.draw(dependency_problems(max_words=4, kinds=kinds, projective=True, max_labels=data.draw(st.sampled_from((0, 2)))))
     k = data.draw(st.sampled_from((1, 2, 3, 7)))
-    expected = best_scores(problem, structures(problem), k)
+    expected = best_scores(problem, dependency_structures(problem), k)
     expected += [-np.inf] * (k - len(expected))
     assert best_projective_scores(problem, k).tolist() == expected
     assert dependency_bound(problem, DynamicProgram()) == expected[0]
@@ -38,7 +30,7 @@ def test_the_k_best_scores(kinds, data):
 @given(dependency_problems(max_words=5, kinds=GRAND, projective=True))
 @settings(max_examples=40)
 def test_five_words(problem):
-    expected = best_scores(problem, structures(problem), 1) or [-np.inf]
+    expected = best_scores(problem, dependency_structures(problem), 1) or [-np.inf]
     assert best_projective_scores(problem, 1).tolist() == expected
 
 

@@ -88,6 +88,14 @@ def all_labelled_trees(
     return itertools.product(all_trees(n, projective=projective, single_root=single_root), itertools.product(labels, repeat=n))
 
 
+def dependency_structures(problem: Any) -> Iterable[Any]:
+    """Every tree that a dependency problem asks for, with every choice of labels if it has labels; forbidden ones too."""
+    options = {"projective": problem.projective, "single_root": problem.single_root}
+    if problem.labels is None:
+        return all_trees(problem.n_words, **options)
+    return all_labelled_trees(problem.n_words, problem.label_names or range(problem.labels.shape[2]), **options)
+
+
 def tree_score(heads: Sequence[int], arcs: Scores, tables: Mapping[str, Scores]) -> float:
     """The score of a tree under arcs and larger parts (`dependency.parts`, by name), each told apart by what it says of the tree."""
     n = len(heads)
