@@ -26,6 +26,8 @@ def instances() -> dict[str, Callable[[], Instance]]:
             dependency.decode,
             "grandsiblings",
         ),
+        "crossing tree + siblings": lambda: (tree(projective=False, larger=("siblings", "stops")), dependency.decode, "auto"),
+        "crossing tree + grandparents": lambda: (tree(projective=False, larger=("siblings", "grandparents")), dependency.decode, "auto"),
         "hypergraph": lambda: (choices(limited=False), hypergraph.decode, "best-path"),
         "hypergraph + rows, multipliers": lambda: (choices(limited=True), hypergraph.decode, "lagrangian"),
         "hypergraph + rows, branching": lambda: (choices(limited=True), hypergraph.decode, "auto"),
