@@ -10,12 +10,11 @@ at least one modifier, with a single root exactly one, and no modifier of h is g
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.dependency.head_automaton import HeadAutomaton
 from zerogap.dependency.problem import Problem
 from zerogap.errors import VerificationError
 from zerogap.grid import Scores
@@ -23,6 +22,9 @@ from zerogap.proof.certificate import Certificate, HeadPrices, Leaf, Leaves, Scr
 from zerogap.proof.dependency_charts import arc_chart
 from zerogap.proof.exact_values import check_exact
 from zerogap.proof.leaves import check_cover
+
+if TYPE_CHECKING:
+    from zerogap.dependency.head_automaton import HeadAutomaton
 
 KNOWN = {"siblings", "stops", "grandparents", "outermost", "grandsiblings", "trisiblings", "automata"}
 Allowed = NDArray[np.bool_]
