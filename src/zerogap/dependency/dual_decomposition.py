@@ -55,8 +55,7 @@ Integers = NDArray[np.int64]
 MAX_ITERATIONS = 5000  # as in the thesis
 STEPS = ("polyak", "decreasing", "scaled")  # numbers of rules of the kernel
 CHUNK = 1000  # most iterations between two looks at the clock
-FIRST_CHUNK, MANY_ARCS = 5, 1000  # of large problems: how long an iteration takes is not known then
-LOOK = 0.5  # seconds between looks at the clock, about
+CHUNK_SCORES = 10**8  # and most scores that they may have to read: a number of its own, so that answers do not depend on the clock
 FIRST_RATE, LEAST_RATE = 1.5, 0.05
 TRIES = 200  # iterations in training
 NODE_ITERATIONS, NODE_RATE, NODE_LEAST_RATE, NODE_RULE = 60, 1.5, 0.1, 0
@@ -116,13 +115,12 @@ class Agreement:
         choices = np.empty((3, n_arcs), dtype=np.int64)
         best_prices, heads = np.empty((2, n_arcs)), np.empty(n, dtype=np.int64)
         disputed, result = np.zeros(n_arcs, dtype=np.int64), np.zeros(N_RESULTS)
-        trace = np.empty((2, min(max_iterations, CHUNK)))
-        chunk = CHUNK if n_arcs < MANY_ARCS or deadline == math.inf else FIRST_CHUNK
+        chunk = min(CHUNK, max(1, CHUNK_SCORES // max(self.scores.size, 1)))
+        trace = np.empty((2, min(max_iterations, chunk)))
         bound, lowest, found, seconds = math.inf, best_prices, floor, []
         bounds, found_scores = [], []
         while True:
             room = min(max_iterations, chunk)
-            began = time.perf_counter()
             status = agree(
                 *self.scores.arrays, state, found, rate, least_rate, rule, room, self.unit, prices, best_prices, heads, disputed,
                 choices, result, trace,
@@ -138,7 +136,6 @@ class Agreement:
             if result[BOUND] < bound:
                 bound, lowest = float(result[BOUND]), best_prices.copy()
             rate = float(result[RATE])
-            chunk = min(CHUNK, max(1, int(done * min(LOOK, deadline - seconds[-1][1]) / (seconds[-1][1] - began + 1e-9))))
             if status != TIRED or max_iterations <= 0 or rate < least_rate or seconds[-1][1] >= deadline:
                 break
         tree = heads if found > floor else None

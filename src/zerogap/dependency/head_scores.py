@@ -30,7 +30,6 @@ SIMPLE = {"siblings", "stops", "grandparents"}
 NOTHING: Scores = np.zeros(0)
 NO_SQUARE: Scores = np.zeros((0, 0))
 NO_CUBE: Scores = np.zeros((0, 0, 0))
-NO_STARTS = np.zeros(500, dtype=np.int64)
 
 
 class Lattices(NamedTuple):
@@ -70,6 +69,12 @@ class HeadScores:
     @property
     def n_arcs(self) -> int:
         return len(self.candidates.modifiers)
+
+    @property
+    def size(self) -> int:
+        """How many scores there are, with every head of a head that a modifier is scored for."""
+        many = int((self.candidates.contexts.repeat(2) * (self.pair_start[1:] - self.pair_start[:-1])).sum())
+        return many + len(self.lattices.edge_weight)
 
     @property
     def arrays(self) -> tuple[object, ...]:
@@ -132,14 +137,14 @@ def head_scores(problem: Problem, arcs: Scores) -> HeadScores:
     c = candidates_of(arcs > -np.inf, grand=with_grand)
     q = c.modifier_start[1:] - c.modifier_start[:-1]
     pair_start = starts((q + 1) * q) if chain else c.modifier_start
-    grand_start = starts(c.contexts.repeat(2) * q) if with_grand else NO_STARTS if len(q) < len(NO_STARTS) else np.zeros_like(pair_start)
+    grand_start = starts(c.contexts.repeat(2) * q) if with_grand else np.zeros_like(pair_start)
     flags = (
         PROJECTIVE * problem.projective + SINGLE_ROOT * problem.single_root + CHAIN * chain + GRAND * with_grand
         + JOINT * ("grandsiblings" in parts) + OUTER * ("outermost" in parts)
     )  # fmt: skip
     pairs, stops = np.empty(pair_start[-1]), np.empty(len(c.modifiers) + 2 * n + 2 if chain else 0)
     grand = np.empty(grand_start[-1])
-    siblings, grandparents = array_of(problem.siblings, n), array_of(problem.grandparents, n)
+    siblings, grandparents = array_of(problem.siblings), array_of(problem.grandparents)
     fill_from_arrays(
         arcs, NO_CUBE if siblings is None else siblings, NO_SQUARE if problem.stops is None else problem.stops.dense(n),
         NO_CUBE if grandparents is None else grandparents, c.modifier_start, c.modifiers, 1 if chain else 0,
@@ -243,7 +248,7 @@ def starts(sizes: Integers) -> Integers:
     return found
 
 
-def array_of(parts: Parts | None, n: int) -> Scores | None:
+def array_of(parts: Parts | None) -> Scores | None:
     """The scores of parts as an array, if they are one."""
     return parts.table if isinstance(parts, DenseParts) else None
 
