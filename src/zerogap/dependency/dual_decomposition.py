@@ -233,7 +233,6 @@ def dual_decomposition(
     step: str | None = None,
     first_step: float | None = None,
     max_iterations: int = MAX_ITERATIONS,
-    max_nodes: int | None = None,
     time_limit: float | None = None,
 ) -> Solution[Tree]:
     """The best tree by algorithms 8 and 9, and where they stop, with `tighten` and `branch`, by more.
@@ -253,7 +252,7 @@ def dual_decomposition(
     agreement = Agreement(head_scores(problem, arcs), problem.resolution)
     closed = agreed(
         agreement, agreement.first_prices(arcs), candidate, begin=begin, branch=branch, tighten=tighten, step=step, first_step=first_step,
-        max_iterations=max_iterations, max_nodes=max_nodes, time_limit=time_limit,
+        max_iterations=max_iterations, time_limit=time_limit,
     )  # fmt: skip
     if closed.is_infeasible:
         raise no_tree(problem, arcs)
@@ -271,7 +270,6 @@ def agreed(
     step: str | None = None,
     first_step: float | None = None,
     max_iterations: int = MAX_ITERATIONS,
-    max_nodes: int | None = None,
     time_limit: float | None = None,
 ) -> Closed:
     """From prices to a proof. `candidate` makes a structure of heads and scores it by its definition; `begin` is when it all began.
@@ -337,7 +335,7 @@ def agreed(
 
     root = Bounded(top.bound, agreement.evidence(top.prices), best, split_on(top, state), top.prices)
     left = None if time_limit is None else max(deadline - time.perf_counter(), 0.0)
-    searched = branch_and_bound(solve, root=root, incumbent=best, max_nodes=max_nodes, time_limit=left)
+    searched = branch_and_bound(solve, root=root, incumbent=best, time_limit=left)
     certificate = screened(screens, searched.certificate)
     return Closed(searched.best, searched.bound, certificate, trace.then(searched.trace), searched.n_nodes)
 

@@ -67,10 +67,6 @@ class HeadScores:
         return self.candidates.n_words
 
     @property
-    def n_arcs(self) -> int:
-        return len(self.candidates.modifiers)
-
-    @property
     def size(self) -> int:
         """How many scores there are, with every head of a head that a modifier is scored for."""
         many = int((self.candidates.contexts.repeat(2) * (self.pair_start[1:] - self.pair_start[:-1])).sum())

@@ -33,7 +33,7 @@ from zerogap.dependency.scoring import (
 from zerogap.features.part_keys import Encoded, PartFeatures
 from zerogap.features.part_templates import DIRECTION
 from zerogap.features.weight_table import CLEAR
-from zerogap.features.weights import shift_of, weights_of
+from zerogap.features.weights import table_shift, weights_of
 from zerogap.grid import Scores
 from zerogap.oracles import head_automata
 from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
@@ -51,7 +51,7 @@ def score_heads(
 ):  # fmt: skip
     """out: pairs, stops, grands, joints; see `head_scores`. `arcs` are the scores of the candidates, -inf elsewhere."""
     n = arcs.shape[0] - 1
-    shift = shift_of(cells, jumps)
+    shift = table_shift(cells, jumps)
     relations = np.zeros(codes.shape[0], dtype=np.int64)
     keys = np.empty(partial.shape[2], dtype=np.int64)
     alone = np.zeros((n + 1, 2))  # what sides without modifiers score

@@ -13,7 +13,7 @@ import numpy as np
 
 from zerogap.dependency.scoring import LABEL, SENTENCE, TABLE, arc_relations
 from zerogap.features.weight_table import CLEAR
-from zerogap.features.weights import shift_of, weights_of
+from zerogap.features.weights import table_shift, weights_of
 from zerogap.oracles.compile import float64, inner, int64, kernel, readonly, writable
 
 HEAD, MOD, GRAND, LEFTMOST, RIGHTMOST, BEFORE, AFTER = 0, 1, 3, 5, 6, 7, 8  # places in features.part_templates.ROLES
@@ -66,7 +66,7 @@ def best_labels(
     Where gold[m - 1] is a label, all others get 1 more: what training wants (a margin of the Hamming loss).
     """
     n = heads.shape[0]
-    shift = shift_of(cells, jumps)
+    shift = table_shift(cells, jumps)
     relations = np.zeros(codes.shape[0], dtype=np.int64)
     roles = np.empty((N_ROLES, n + 1), dtype=np.int64)
     find_roles(heads, roles)

@@ -12,14 +12,14 @@ from __future__ import annotations
 import numpy as np
 
 from zerogap.features.part_keys import BUCKETS, COUNTS
-from zerogap.features.part_templates import DIRECTION, DISTANCE, FIRST_COUNT
+from zerogap.features.part_templates import DIRECTION, DISTANCE, FIRST_COUNT, KINDS
 from zerogap.features.weight_table import CLEAR
-from zerogap.features.weights import shift_of, weights_of
+from zerogap.features.weights import table_shift, weights_of
 from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, readonly, uint16, writable
 
 HEAD, MOD, SIB, GRAND, BETWEEN = range(5)  # places in features.part_templates.ROLES
 ARC, ACROSS, SIBLING, STOP, GRANDPARENT, GRANDSIBLING, LABEL = range(7)  # places in features.part_templates.KINDS
-ALONE_HEAD, ALONE_MOD = 8, 9  # places in kind_start
+ALONE_HEAD, ALONE_MOD = len(KINDS) + 1, len(KINDS) + 2  # places in kind_start: arc templates that read one token
 LEFT, RIGHT = 0, 1
 
 # Types of what most kernels are given: partial sums of keys and the plan of `PartFeatures`; the table of `features.weights`.
@@ -102,7 +102,7 @@ def score_arcs(partial, kind_start, relation, run_end, templates, codes, totals,
     What reads one token of an arc is the same for all arcs of the token on one side and in one bucket of distances.
     """
     n = scores.shape[0] - 1
-    shift = shift_of(cells, jumps)
+    shift = table_shift(cells, jumps)
     relations = np.zeros(codes.shape[0], dtype=np.int64)
     begin, stop = kind_start[ARC], kind_start[ARC + 1]
     alone_head, alone_mod = kind_start[ALONE_HEAD], kind_start[ALONE_MOD]
@@ -173,7 +173,7 @@ def score_candidates(
 ):  # fmt: skip
     """out: scores, stops, as the grand-sibling kernel reads them: arcs, siblings, grandparents and grand-siblings summed up."""
     n = contexts.shape[0] - 1
-    shift = shift_of(cells, jumps)
+    shift = table_shift(cells, jumps)
     relations = np.zeros(codes.shape[0], dtype=np.int64)
     heads = np.empty(n + 1, dtype=np.int64)
     keys = np.empty(partial.shape[2], dtype=np.int64)
@@ -308,4 +308,4 @@ def choice_keys(partial, kind_start, relation, run_end, templates, codes, totals
 
 @kernel(float64(readonly(int64, 1), *TABLE))
 def sum_weights(keys, cells, numbers, jumps):
-    return weights_of(keys, keys.shape[0], cells, numbers, jumps, shift_of(cells, jumps))
+    return weights_of(keys, keys.shape[0], cells, numbers, jumps, table_shift(cells, jumps))

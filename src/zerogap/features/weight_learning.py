@@ -24,7 +24,7 @@ NO_JUMPS = np.zeros(0, dtype=np.uint16)
     int64(readonly(int64, 1), readonly(float64, 1), readonly(float64, 2), writable(int64, 1), writable(float64, 1), writable(float64, 2))
 )
 def move_all(old_cells, old_numbers, old_values, cells, numbers, values):  # out: cells and numbers (given as EMPTY), values (2, places)
-    shift = shift_of(cells)
+    shift = shift_of(cells.shape[0] >> 1)
     for old in range(0, old_cells.shape[0], 2):
         if old_cells[old] != EMPTY:
             cell = cell_of(old_cells[old], cells, shift)
@@ -50,7 +50,7 @@ def update(changed, signs, loss, most, moment, grow, cells, numbers, values, tou
     out: cells, numbers, values (drift, difference; difference is 0 before and after), touched (scratch, at least as long as changed),
     result (step, margin).
     """
-    shift = shift_of(cells)
+    shift = shift_of(cells.shape[0] >> 1)
     n_new = 0
     for i in range(changed.shape[0]):
         cell = cell_of(changed[i], cells, shift)

@@ -25,11 +25,11 @@ Keys = NDArray[np.int64]
 
 
 @inner
-def shift_of(cells):
+def shift_of(places):
     """How far a key is shifted to the right so that as many of its high bits are left as there are places for."""
-    shift, size = 64, cells.shape[0] >> 1
-    while size > 1:
-        size >>= 1
+    shift = 64
+    while places > 1:
+        places >>= 1
         shift -= 1
     return shift
 

@@ -10,7 +10,7 @@ and its only number is the unit of its weights.
 from __future__ import annotations
 
 from zerogap.features.packed_table import Jumps, steps_of
-from zerogap.features.weight_table import EMPTY, Keys, cell_of
+from zerogap.features.weight_table import EMPTY, Keys, cell_of, shift_of
 from zerogap.grid import Scores
 from zerogap.oracles.compile import inner
 
@@ -18,13 +18,9 @@ Table = tuple[Keys, Scores, Jumps]
 
 
 @inner
-def shift_of(cells, jumps):
-    """How far a key is shifted to the right so that as many of its high bits are left as there are places for."""
-    shift, size = 64, cells.shape[0] if jumps.shape[0] else cells.shape[0] >> 1
-    while size > 1:
-        size >>= 1
-        shift -= 1
-    return shift
+def table_shift(cells, jumps):
+    """How far a key is shifted to find its place."""
+    return shift_of(cells.shape[0] if jumps.shape[0] else cells.shape[0] >> 1)
 
 
 @inner
