@@ -40,8 +40,8 @@ from zerogap.oracles.head_automata import (
     SINGLE_ROOT,
     TIRED,
     agree,
-    automata_slacks,
 )
+from zerogap.oracles.head_slacks import automata_slacks
 from zerogap.oracles.matrix_tree import nonprojective_max_marginals
 from zerogap.oracles.tree_marginals import projective_max_marginals
 from zerogap.proof.certificate import Certificate, HeadPrices, Screened

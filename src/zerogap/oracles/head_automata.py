@@ -168,6 +168,19 @@ def free_value(h, side, k, flags, modifier_start, state, down, pairs, pair_start
 
 
 @inner
+def index_contexts(contexts, modifiers, context, grandparents):
+    """Where the contexts of every head begin among all, and for each the arc that gives it, -1 if contexts are not heads of heads."""
+    first_context = np.zeros(contexts.shape[0] + 1, dtype=np.int64)
+    for h in range(contexts.shape[0]):
+        first_context[h + 1] = first_context[h] + contexts[h]
+    arc_of_context = np.full(first_context[contexts.shape[0]], -1)
+    if grandparents:
+        for a in range(modifiers.shape[0]):
+            arc_of_context[first_context[modifiers[a]] + context[a]] = a
+    return first_context, arc_of_context
+
+
+@inner
 def tree_score(
     heads, flags, position, modifier_start, context, pairs, pair_start, stops, grand, grand_start, joint, joint_start, outer, outer_start,
     node_start, node_modifier, node_stop, edge_start, edge_from, edge_weight, last, v, back,
@@ -280,14 +293,7 @@ def agree(
             position[h, m] = a
             if state[a] != CLOSED:
                 weights[h, m] = down[a] + (up[a] if grandparents else 0.0)
-    first_context = np.empty(n + 2, dtype=np.int64)
-    first_context[0] = 0
-    for h in range(n + 1):
-        first_context[h + 1] = first_context[h] + contexts[h]
-    arc_of_context = np.full(first_context[n + 1], -1)
-    if grandparents:
-        for a in range(n_arcs):
-            arc_of_context[first_context[modifiers[a]] + context[a]] = a
+    first_context, arc_of_context = index_contexts(contexts, modifiers, context, grandparents)
     values = np.full(first_context[n + 1], np.inf)  # of the contexts of every head, when they were decoded
     risen_then = np.zeros(first_context[n + 1])
     fresh = np.full(first_context[n + 1], -1)  # the version of the head at that time
@@ -490,129 +496,3 @@ def agree(
     result[SCORE], result[ITERATIONS], result[DECODED], result[RATE] = incumbent, iteration, decoded, rate
     result[RISES], result[SCALE] = rises, scale
     return status
-
-
-@kernel(int64(*SCORED, readonly(int64, 1), readonly(float64, 2), writable(float64, 2)))
-def automata_slacks(
-    flags, contexts, modifier_start, modifiers, context, pairs, pair_start, stops, grand, grand_start, joint, joint_start, outer,
-    outer_start, node_start, node_modifier, node_stop, edge_start, edge_from, edge_weight, state, prices, slacks,
-):  # fmt: skip
-    """How much less the heads get if an arc must be there: as one of its head's modifiers, and as that of its modifier's head.
-
-    For sides with lattices nothing is known, and modifiers have a slack of 0. Returns 0 if nothing is left. out: slacks (2, arcs), down
-    and up.
-    """
-    n = contexts.shape[0] - 1
-    down, up = prices[0], prices[1]
-    n_arcs = modifiers.shape[0]
-    grandparents = flags & (GRAND | JOINT | OUTER)
-    lattices = node_start.shape[0] > 0
-    longest, most = 1, 1
-    for place in range(2 * n + 2):
-        longest = max(longest, modifier_start[place + 1] - modifier_start[place])
-        if lattices:
-            longest = max(longest, node_start[place + 1] - node_start[place])
-    first_context = np.zeros(n + 2, dtype=np.int64)
-    for h in range(n + 1):
-        most = max(most, contexts[h])
-        first_context[h + 1] = first_context[h] + contexts[h]
-    arc_of_context = np.full(first_context[n + 1], -1)
-    if grandparents:
-        for a in range(n_arcs):
-            arc_of_context[first_context[modifiers[a]] + context[a]] = a
-    v, back, b = np.empty(longest + 1), np.empty(longest + 1, dtype=np.int64), np.empty(longest + 1)
-    taken = np.zeros(n_arcs, dtype=np.int64)
-    best_side = np.empty((2, most))
-    through = np.empty((most, n_arcs))
-    for h in range(n + 1):
-        known = flags if h > 0 else flags & ~(GRAND | JOINT | OUTER)
-        for side in range(2):
-            place = 2 * h + side
-            first = modifier_start[place]
-            q = modifier_start[place + 1] - first
-            for k in range(contexts[h]):
-                if h == 0 and side == LEFT:
-                    best_side[side, k] = 0.0
-                    continue
-                if lattices and node_start[place] < node_start[place + 1]:
-                    best, _ = lattice_value(
-                        h, side, k, known, modifier_start, state, down, node_start, node_modifier, node_stop, edge_start, edge_from,
-                        edge_weight, grand, grand_start, joint, joint_start, outer, outer_start, v, back,
-                    )  # fmt: skip
-                    best_side[side, k] = best
-                    for j in range(q):
-                        through[k, first + j] = best
-                    continue
-                if not flags & CHAIN:
-                    best = free_value(h, side, k, known, modifier_start, state, down, pairs, pair_start, grand, grand_start, taken)
-                    best_side[side, k] = best
-                    forced = -1  # the one modifier that a single root must have
-                    total = 0.0
-                    for a in range(first, first + q):
-                        worth = pairs[pair_start[place] + a - first] - down[a]
-                        if known & GRAND:
-                            worth += grand[grand_start[place] + k * q + a - first]
-                        through[k, a] = worth if state[a] != CLOSED else -np.inf
-                        if state[a] == REQUIRED:
-                            forced = a
-                        if state[a] != CLOSED and (worth > 0.0 or state[a] == REQUIRED):
-                            total += worth
-                    for a in range(first, first + q):
-                        if h == 0 and flags & SINGLE_ROOT:
-                            if forced >= 0 and a != forced:
-                                through[k, a] = -np.inf
-                        elif state[a] != CLOSED:
-                            through[k, a] = total + (through[k, a] if through[k, a] <= 0.0 and state[a] != REQUIRED else 0.0)
-                    continue
-                best, _ = side_value(
-                    h, side, k, known, modifier_start, state, down, pairs, pair_start, stops, grand, grand_start, joint, joint_start,
-                    outer, outer_start, v, back,
-                )  # fmt: skip
-                best_side[side, k] = best
-                single = h == 0 and flags & SINGLE_ROOT
-                high = q  # the first required modifier after this one
-                for j in range(q - 1, -1, -1):
-                    rest = -np.inf
-                    if high == q:
-                        rest = stops[first + place + j + 1] + (outer[outer_start[place] + k * (q + 1) + j + 1] if known & OUTER else 0.0)
-                    if not single:
-                        for after in range(j + 1, min(high + 1, q)):
-                            if state[first + after] == CLOSED:
-                                continue
-                            score = pairs[pair_start[place] + (j + 1) * q + after] - down[first + after] + b[after]
-                            if known & GRAND:
-                                score += grand[grand_start[place] + k * q + after]
-                            if known & JOINT:
-                                score += joint[joint_start[place] + (k * (q + 1) + j + 1) * q + after]
-                            rest = max(rest, score)
-                    b[j] = rest
-                    through[k, first + j] = v[j] + rest if state[first + j] != CLOSED else -np.inf
-                    if state[first + j] == REQUIRED:
-                        high = j
-        value = -np.inf
-        for k in range(contexts[h]):
-            total = best_side[0, k] + best_side[1, k]
-            if grandparents and h > 0:
-                a = arc_of_context[first_context[h] + k]
-                total = total - up[a] if state[a] != CLOSED else -np.inf
-            value = max(value, total)
-        if value == -np.inf:
-            return 0
-        for k in range(contexts[h]):
-            if grandparents and h > 0:
-                a = arc_of_context[first_context[h] + k]
-                slacks[1, a] = value - (best_side[0, k] + best_side[1, k] - up[a]) if state[a] != CLOSED else np.inf
-        for side in range(2):
-            for a in range(modifier_start[2 * h + side], modifier_start[2 * h + side + 1]):
-                best = -np.inf
-                for k in range(contexts[h]):
-                    total = best_side[1 - side, k] + through[k, a]
-                    if grandparents and h > 0:
-                        c = arc_of_context[first_context[h] + k]
-                        total = total - up[c] if state[c] != CLOSED else -np.inf
-                    best = max(best, total)
-                slacks[0, a] = value - best
-    if not grandparents:
-        for a in range(n_arcs):
-            slacks[1, a] = 0.0
-    return 1
