@@ -11,12 +11,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zerogap.dependency.dense_agreement import agreed_at_once
 from zerogap.dependency.head_scores import HeadScores, head_scores
 from zerogap.dependency.problem import Problem, Tree
 from zerogap.errors import Infeasible, InputError
@@ -59,7 +60,6 @@ CHUNK_SCORES = 10**8  # and most scores that they may have to read: a number of 
 FIRST_RATE, LEAST_RATE = 1.5, 0.05
 TRIES = 200  # iterations in training
 NODE_ITERATIONS, NODE_RATE, NODE_LEAST_RATE, NODE_RULE = 60, 1.5, 0.1, 0
-SHARE_OF_ARCS = 0.7  # of the score of an arc, the tree's part at first
 
 
 @dataclass(slots=True, eq=False)
@@ -68,21 +68,21 @@ class Agreement:
 
     scores: HeadScores
     unit: float
-    heads: Integers = field(init=False)  # of arcs
     iterations: int = 0
     decoded: int = 0  # automata, all together
 
-    def __post_init__(self) -> None:
-        c = self.scores.candidates
-        self.heads = (np.arange(2 * c.n_words + 2) >> 1).repeat(c.modifier_start[1:] - c.modifier_start[:-1])
+    @property
+    def heads(self) -> Integers:
+        return self.scores.candidates.heads
 
     @property
     def modifiers(self) -> Integers:
         return self.scores.candidates.modifiers
 
     def first_prices(self, arcs: Scores) -> Scores:
+        """The scores of arcs: the tree begins with them all, and heads with the larger parts."""
         prices = np.zeros((2, len(self.modifiers)))
-        np.multiply(np.rint(arcs[self.heads, self.modifiers] * (SHARE_OF_ARCS / self.unit)), self.unit, out=prices[0])
+        prices[0] = arcs[self.heads, self.modifiers]
         return prices
 
     def state(self, fixed: Fixed, before: Integers | None = None) -> Integers:
@@ -112,22 +112,22 @@ class Agreement:
     ) -> Run:
         """Steps from `prices`, which are changed, until agreement, a bound of at most `floor`, or a limit."""
         n, n_arcs = self.scores.n_words, len(self.modifiers)
-        choices = np.empty((3, n_arcs), dtype=np.int64)
-        best_prices, heads = np.empty((2, n_arcs)), np.empty(n, dtype=np.int64)
-        disputed, result = np.zeros(n_arcs, dtype=np.int64), np.zeros(N_RESULTS)
+        choices, disputed = np.empty((3, n_arcs), dtype=np.int64), np.zeros(n_arcs, dtype=np.int64)
+        best_prices, heads, result = np.empty((2, n_arcs)), np.empty(n, dtype=np.int64), np.zeros(N_RESULTS)
         chunk = min(CHUNK, max(1, CHUNK_SCORES // max(self.scores.size, 1)))
         trace = np.empty((2, min(max_iterations, chunk)))
-        bound, lowest, found, seconds = math.inf, best_prices, floor, []
-        bounds, found_scores = [], []
+        bound, lowest, found = math.inf, best_prices, floor
+        bounds, scores, seconds = list[float](), list[float](), list[tuple[int, float]]()
+        arrays = self.scores.arrays
         while True:
             room = min(max_iterations, chunk)
             status = agree(
-                *self.scores.arrays, state, found, rate, least_rate, rule, room, self.unit, prices, best_prices, heads, disputed,
+                *arrays, state, found, rate, least_rate, rule, room, self.unit, prices, best_prices, heads, disputed,
                 choices, result, trace,
             )  # fmt: skip
             done = int(result[ITERATIONS])
-            bounds.append(trace[0, :done].copy())
-            found_scores.append(trace[1, :done].copy())
+            bounds += trace[0, :done].tolist() if bound == math.inf else np.minimum(trace[0, :done], bound).tolist()
+            scores += trace[1, :done].tolist()
             seconds.append((done, time.perf_counter()))
             self.iterations += done
             self.decoded += int(result[DECODED])
@@ -139,7 +139,7 @@ class Agreement:
             if status != TIRED or max_iterations <= 0 or rate < least_rate or seconds[-1][1] >= deadline:
                 break
         tree = heads if found > floor else None
-        return Run(status, bound, lowest if bound < math.inf else prices, tree, found, disputed, choices, bounds, found_scores, seconds)
+        return Run(status, bound, lowest if bound < math.inf else prices, tree, found, disputed, choices, bounds, scores, seconds)
 
     def tried(self, arcs: Scores) -> Run:
         """Some steps, as training takes them: a good tree is enough."""
@@ -201,8 +201,8 @@ class Run:
     score: float  # of that tree, or the floor
     disputed: Integers
     choices: Integers
-    bounds: list[Scores]
-    scores: list[Scores]
+    bounds: list[float]  # the lowest one, and the highest score, after every iteration
+    scores: list[float]
     seconds: list[tuple[int, float]]
 
     @property
@@ -210,17 +210,16 @@ class Run:
         """Whether there is a proof."""
         return self.status in (AGREED, BEATEN)
 
-    def trace(self, begin: float, bound: float = math.inf, score: float = -math.inf) -> Trace:
-        """The best bound and score after every iteration, after those; times between two looks at the clock are interpolated."""
-        bounds = np.minimum.accumulate(self.bounds[0] if len(self.bounds) == 1 else np.concatenate(self.bounds))
-        scores = np.maximum.accumulate(self.scores[0] if len(self.scores) == 1 else np.concatenate(self.scores))
+    def trace(self, begin: float, bound: float = math.inf) -> Trace:
+        """Of every iteration, after these; times between two looks at the clock are interpolated."""
         times: list[float] = []
         before = begin
         for done, now in self.seconds:
-            each = (now - before) / max(done, 1)
-            times += [before - begin + each * i for i in range(1, done + 1)]
+            each, elapsed = (now - before) / max(done, 1), before - begin
+            times += [elapsed + each * i for i in range(1, done + 1)]
             before = now
-        return Trace(tuple(np.minimum(bounds, bound).tolist()), tuple(np.maximum(scores, score).tolist()), tuple(times))
+        bounds = self.bounds if bound == math.inf else [min(bound, b) for b in self.bounds]
+        return Trace(tuple(bounds), tuple(self.scores), tuple(times))
 
 
 def dual_decomposition(
@@ -241,14 +240,18 @@ def dual_decomposition(
     Infeasible if there is no tree.
     """
     begin = time.perf_counter()
-    if arcs.max(axis=0)[1:].min() == -np.inf:
-        raise no_tree(problem, arcs)
     words = np.arange(1, problem.n_words + 1)
 
     def candidate(heads: Integers) -> Candidate:
         structure = problem.tree(heads, None if labels is None else labels[heads, words])
         return Candidate(structure, problem.score(structure))
 
+    if branch and step is None and first_step is None and max_iterations == MAX_ITERATIONS:
+        at_once = agreed_at_once(problem, arcs, begin, FIRST_RATE)
+        if at_once is not None and (best := candidate(at_once[0])).score >= at_once[1]:
+            return Solution(best.structure, best.score, best.score, *at_once[2:])
+    if arcs.max(axis=0)[1:].min() == -np.inf:
+        raise no_tree(problem, arcs)
     agreement = Agreement(head_scores(problem, arcs), problem.resolution)
     closed = agreed(
         agreement, agreement.first_prices(arcs), candidate, begin=begin, branch=branch, tighten=tighten, step=step, first_step=first_step,
@@ -308,7 +311,7 @@ def agreed(
         again = agreement.run(
             state, top.prices.copy(), best.score, rate=rate, least_rate=LEAST_RATE, rule=0, max_iterations=max_iterations, deadline=deadline
         )
-        trace = trace.then(again.trace(now, top.bound, best.score))
+        trace = trace.then(again.trace(now, top.bound))
         best = best if again.heads is None else candidate(again.heads)
         top = again if again.bound < top.bound else replace(again, bound=top.bound, prices=top.prices)
         if again.status == EMPTY or best.score >= again.bound:

@@ -54,10 +54,8 @@ class HeadScores:
     candidates: Candidates  # with grandparents as contexts, if they are scored
     flags: int
     pairs: Scores
-    pair_start: Integers
     stops: Scores
     grand: Scores
-    grand_start: Integers
     joint: Scores
     outer: Scores
     lattices: Lattices = NO_LATTICES
@@ -67,10 +65,14 @@ class HeadScores:
         return self.candidates.n_words
 
     @property
+    def pair_start(self) -> Integers:
+        """Without parts of two modifiers, each has one score, that of its arc."""
+        return self.candidates.pair_start if self.flags & CHAIN else self.candidates.modifier_start
+
+    @property
     def size(self) -> int:
         """How many scores there are, with every head of a head that a modifier is scored for."""
-        many = int((self.candidates.contexts.repeat(2) * (self.pair_start[1:] - self.pair_start[:-1])).sum())
-        return many + len(self.lattices.edge_weight)
+        return int(self.candidates.score_start[-1]) + len(self.lattices.edge_weight)
 
     @property
     def arrays(self) -> tuple[object, ...]:
@@ -78,7 +80,7 @@ class HeadScores:
         c = self.candidates
         return (
             self.flags, c.contexts, c.modifier_start, c.modifiers, c.context, self.pairs, self.pair_start, self.stops, self.grand,
-            self.grand_start, self.joint, c.score_start, self.outer, c.stop_start, *self.lattices,
+            c.grand_start, self.joint, c.score_start, self.outer, c.stop_start, *self.lattices,
         )  # fmt: skip
 
 
@@ -124,28 +126,33 @@ def fill_from_arrays(
     return 0
 
 
+def flags_of(problem: Problem) -> int:
+    """Which trees are wanted, and which parts are scored."""
+    flags = (PROJECTIVE if problem.projective else 0) + (SINGLE_ROOT if problem.single_root else 0)
+    joint, outer = problem.grandsiblings is not None, problem.outermost is not None
+    if joint or outer or problem.grandparents is not None:
+        flags |= GRAND | (JOINT if joint else 0) | (OUTER if outer else 0)
+    two = (problem.siblings, problem.stops, problem.trisiblings)
+    return flags | CHAIN if joint or outer or problem.automata or any(parts is not None for parts in two) else flags
+
+
 def head_scores(problem: Problem, arcs: Scores) -> HeadScores:
     """The scores of a problem; `arcs` (n + 1, n + 1) may hold the best labels."""
     n = problem.n_words
     parts = problem.parts
-    with_grand = bool(parts.keys() & {"grandparents", "outermost", "grandsiblings"})
-    chain = bool(parts.keys() & {"siblings", "stops", "outermost", "grandsiblings", "trisiblings"}) or bool(problem.automata)
+    flags = flags_of(problem)
+    with_grand, chain = bool(flags & GRAND), bool(flags & CHAIN)
     c = candidates_of(arcs > -np.inf, grand=with_grand)
-    q = c.modifier_start[1:] - c.modifier_start[:-1]
-    pair_start = starts((q + 1) * q) if chain else c.modifier_start
-    grand_start = starts(c.contexts.repeat(2) * q) if with_grand else np.zeros_like(pair_start)
-    flags = (
-        PROJECTIVE * problem.projective + SINGLE_ROOT * problem.single_root + CHAIN * chain + GRAND * with_grand
-        + JOINT * ("grandsiblings" in parts) + OUTER * ("outermost" in parts)
-    )  # fmt: skip
+    pair_start, grand_start = c.pair_start if chain else c.modifier_start, c.grand_start
     pairs, stops = np.empty(pair_start[-1]), np.empty(len(c.modifiers) + 2 * n + 2 if chain else 0)
-    grand = np.empty(grand_start[-1])
+    grand = np.empty(grand_start[-1] if with_grand else 0)
     siblings, grandparents = array_of(problem.siblings), array_of(problem.grandparents)
     fill_from_arrays(
         arcs, NO_CUBE if siblings is None else siblings, NO_SQUARE if problem.stops is None else problem.stops.dense(n),
         NO_CUBE if grandparents is None else grandparents, c.modifier_start, c.modifiers, 1 if chain else 0,
         1 if problem.projective else 0, pairs, pair_start, stops, grand, grand_start,
     )  # fmt: skip
+    q = c.modifier_start[1:] - c.modifier_start[:-1]
     if problem.siblings is not None and siblings is None:
         place, entry = entries(pair_start, 0, len(q))
         p, j = np.divmod(entry, q[place])
@@ -155,7 +162,7 @@ def head_scores(problem: Problem, arcs: Scores) -> HeadScores:
     joint, outer = NOTHING, NOTHING
     lattices = lattices_of(problem, c, pairs, pair_start, stops) if problem.trisiblings is not None or problem.automata else NO_LATTICES
     if not with_grand or (grandparents is not None and parts.keys() <= SIMPLE):
-        return HeadScores(c, flags, pairs, pair_start, stops, grand, grand_start, joint, outer, lattices)
+        return HeadScores(c, flags, pairs, stops, grand, joint, outer, lattices)
     head_start, heads = candidate_heads(arcs)
     if problem.grandparents is not None and grandparents is None:
         place, entry = entries(grand_start, 2, len(q))
@@ -184,7 +191,7 @@ def head_scores(problem: Problem, arcs: Scores) -> HeadScores:
         place, k, p = place[used], k[used], p[used]
         h = place >> 1
         outer[c.stop_start[2] + used] = problem.outermost.at(heads[head_start[h] + k], h, before(c, place, p))
-    return HeadScores(c, flags, pairs, pair_start, stops, grand, grand_start, joint, outer, lattices)
+    return HeadScores(c, flags, pairs, stops, grand, joint, outer, lattices)
 
 
 def lattices_of(problem: Problem, c: Candidates, pairs: Scores, pair_start: Integers, stops: Scores) -> Lattices:
@@ -238,12 +245,6 @@ def lattices_of(problem: Problem, c: Candidates, pairs: Scores, pair_start: Inte
     return Lattices(integers[0], integers[1], np.array(node_stop), integers[2], integers[3], weights)
 
 
-def starts(sizes: Integers) -> Integers:
-    found = np.zeros(len(sizes) + 1, dtype=np.int64)
-    np.cumsum(sizes, out=found[1:])
-    return found
-
-
 def array_of(parts: Parts | None) -> Scores | None:
     """The scores of parts as an array, if they are one."""
     return parts.table if isinstance(parts, DenseParts) else None
@@ -259,9 +260,8 @@ def problem_of_heads(scores: HeadScores) -> Problem:
     c = scores.candidates
     n = c.n_words
     q = np.diff(c.modifier_start)
-    places = np.repeat(np.arange(len(q)), q)
     arcs = np.full((n + 1, n + 1), -np.inf)
-    arcs[places >> 1, c.modifiers] = 0.0
+    arcs[c.heads, c.modifiers] = 0.0
     head_start, heads = candidate_heads(arcs)
     place, entry = entries(scores.pair_start, 0, len(q))
     p, j = np.divmod(entry, q[place])
@@ -273,18 +273,18 @@ def problem_of_heads(scores: HeadScores) -> Problem:
     used = np.flatnonzero(p > 0)  # a side without modifiers scores nothing
     parts["stops"] = Sparse(np.stack([place[used] >> 1, before(c, place[used], p[used])], axis=1), scores.stops[used])
     if scores.flags & GRAND:
-        place, entry = entries(scores.grand_start, 2, len(q))
+        place, entry = entries(c.grand_start, 2, len(q))
         k, j = np.divmod(entry, q[place])
-        used = np.flatnonzero(scores.grand[scores.grand_start[2] :] > -np.inf)
+        used = np.flatnonzero(scores.grand[c.grand_start[2] :] > -np.inf)
         place, k, j = place[used], k[used], j[used]
         h = place >> 1
         index = np.stack([heads[head_start[h] + k], h, c.modifiers[c.modifier_start[place] + j]], axis=1)
-        parts["grandparents"] = Sparse(index, scores.grand[scores.grand_start[2] + used])
+        parts["grandparents"] = Sparse(index, scores.grand[c.grand_start[2] + used])
     if scores.flags & JOINT:
         place, entry = entries(c.score_start, 2, len(q))
         rest, j = np.divmod(entry, q[place])
         k, p = np.divmod(rest, q[place] + 1)
-        used = np.flatnonzero((p <= j) & (scores.grand[scores.grand_start[place] + k * q[place] + j] > -np.inf))
+        used = np.flatnonzero((p <= j) & (scores.grand[c.grand_start[place] + k * q[place] + j] > -np.inf))
         place, k, p, j = place[used], k[used], p[used], j[used]
         h = place >> 1
         index = np.stack([heads[head_start[h] + k], h, before(c, place, p), c.modifiers[c.modifier_start[place] + j]], axis=1)

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from zerogap.dependency.candidates import candidates_of
-from zerogap.dependency.head_scores import NOTHING, HeadScores, starts
+from zerogap.dependency.head_scores import NOTHING, HeadScores
 from zerogap.dependency.scored import Allowed, Weights
 from zerogap.dependency.scoring import (
     GRAND,
@@ -132,14 +132,11 @@ def heads_under(
 ) -> HeadScores:
     """`arcs` are the scores of the allowed arcs, -inf elsewhere."""
     c = candidates_of(allowed, grand=grand)
-    q = np.diff(c.modifier_start)
-    pair_start = starts((q + 1) * q)
-    grand_start = starts(np.repeat(c.contexts, 2) * q) if grand else np.zeros(len(q) + 1, dtype=np.int64)
-    pairs, stops = np.empty(pair_start[-1]), np.zeros(len(c.modifiers) + len(q))
-    grands, joints = (np.zeros(grand_start[-1]), np.zeros(c.score_start[-1])) if grand else (NOTHING, NOTHING)
+    pairs, stops = np.empty(c.pair_start[-1]), np.zeros(len(c.modifiers) + 2 * len(c.contexts))
+    grands, joints = (np.zeros(c.grand_start[-1]), np.zeros(c.score_start[-1])) if grand else (NOTHING, NOTHING)
     score_heads(
-        encoded[0], *features.plan, *weights.table, arcs, 1 if grand else 0, c.modifier_start, c.modifiers, pair_start, grand_start,
+        encoded[0], *features.plan, *weights.table, arcs, 1 if grand else 0, c.modifier_start, c.modifiers, c.pair_start, c.grand_start,
         c.score_start, pairs, stops, grands, joints,
     )  # fmt: skip
     flags = head_automata.CHAIN + head_automata.SINGLE_ROOT * single_root + (head_automata.GRAND + head_automata.JOINT) * grand
-    return HeadScores(c, flags, pairs, pair_start, stops, grands, grand_start, joints, NOTHING)
+    return HeadScores(c, flags, pairs, stops, grands, joints, NOTHING)

@@ -299,32 +299,39 @@ def allowed_parts(name: str, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
             return allowed[:, :, None] & allowed[None]
 
 
-# the parts of h, g its head, on one side with these modifiers, nearest first; those that mean something, also if heads form a cycle
-OF_SIDE: dict[str, Callable[[int, int, list[int]], list[tuple[int, ...]]]] = {
-    "siblings": lambda g, h, side: [(h, s, m) for s, m in zip([h, *side], side)],
-    "stops": lambda g, h, side: [(h, side[-1] if side else h)],
-    "grandparents": lambda g, h, side: [(g, h, m) for m in side if m != g],
-    "outermost": lambda g, h, side: [(g, h, m) for m in side[-1:] if m != g],
-    "grandsiblings": lambda g, h, side: [(g, h, s, m) for s, m in zip([h, *side], side) if g not in (s, m)],
-    "trisiblings": lambda g, h, side: [(h, r, s, m) for r, s, m in zip([h, *side], side, side[1:])],
-}
-
-
 def parts_of_tree(heads: Sequence[int], names: Iterable[str]) -> Iterator[tuple[str, list[tuple[int, ...]]]]:
     """The indices of the parts of a tree, for every kind that is named. Where heads form a cycle, those that mean something."""
-    n = len(heads)
-    left: list[list[int]] = [[] for _ in range(n + 1)]
-    right: list[list[int]] = [[] for _ in range(n + 1)]
-    for m, h in enumerate(heads, start=1):
+    words = range(1, len(heads) + 1)
+    head_of = [-1, *heads]
+    before = [0, *heads]  # the modifier before a word, its head if it is the first
+    left, right = list(range(len(head_of))), list(range(len(head_of)))  # the last modifiers so far
+    pairs: list[tuple[int, int, int]] = []
+    for m, h in zip(words, heads, strict=True):
         if h < m:
-            right[h].append(m)
-        elif h > m:
-            left[h].insert(0, m)
-    sides: list[tuple[int, int, list[int]]] = [(-1, 0, right[0])]
-    for h, g in enumerate(heads, start=1):
-        sides += [(g, h, left[h]), (g, h, right[h])]
-    full = [side for side in sides if side[2]]
+            pairs.append((h, right[h], m))
+            before[m], right[h] = right[h], m
+    for m in reversed(words):
+        if (h := head_of[m]) > m:
+            pairs.append((h, left[h], m))
+            before[m], left[h] = left[h], m
     for name in names:
-        make = OF_SIDE[name]
-        chosen = sides if name == "stops" else full if name in WITHOUT_HEADS else [side for side in full if side[0] not in (-1, side[1])]
-        yield name, [part for side in chosen for part in make(*side)]
+        yield name, list(OF_TREE[name](pairs, head_of, before, left, right))
+
+
+Found = Iterable[tuple[int, ...]]
+OF_TREE: dict[str, Callable[[list[tuple[int, int, int]], list[int], list[int], list[int], list[int]], Found]] = {
+    "siblings": lambda pairs, head_of, before, left, right: pairs,
+    "stops": lambda pairs, head_of, before, left, right: [
+        (h, ends[h]) for h in range(len(head_of)) for ends in (left, right) if h > 0 or ends is right
+    ],
+    "grandparents": lambda pairs, head_of, before, left, right: [
+        (g, h, m) for h, _, m in pairs if (g := head_of[h]) not in (-1, h, m)
+    ],
+    "outermost": lambda pairs, head_of, before, left, right: [
+        (g, h, m) for h, g in enumerate(head_of) for m in {left[h], right[h]} - {h} if g not in (-1, h, m)
+    ],
+    "grandsiblings": lambda pairs, head_of, before, left, right: [
+        (g, h, s, m) for h, s, m in pairs if (g := head_of[h]) not in (-1, h, s, m)
+    ],
+    "trisiblings": lambda pairs, head_of, before, left, right: [(h, before[s], s, m) for h, s, m in pairs if s != h],
+}  # fmt: skip

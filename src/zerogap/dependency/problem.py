@@ -155,7 +155,7 @@ class Problem:
 
     def tree(self, heads: Sequence[int] | NDArray[np.int64], labels: Sequence[int] | NDArray[np.int64] | None = None) -> Tree:
         """The structure that these heads and label indices are."""
-        plain = tuple(map(int, heads))
+        plain = tuple(heads.tolist() if isinstance(heads, np.ndarray) else map(int, heads))
         if self.labels is None or labels is None:
             return plain
         indices = tuple(map(int, labels))
@@ -171,8 +171,9 @@ class Problem:
         parts = self.parts
         for name, found in parts_of_tree(heads.tolist(), parts) if parts else ():
             total += float(scores_of(parts[name], found).sum())
-        total += sum(automaton.weight(modifiers_of(heads, automaton)) for automaton in self.automata)
-        return total + sum(factor.score for factor in self.factors if holds(factor, heads))
+        if self.automata:
+            total += sum(automaton.weight(modifiers_of(heads, automaton)) for automaton in self.automata)
+        return total + sum(factor.score for factor in self.factors if holds(factor, heads)) if self.factors else total
 
     def check(self, structure: Any) -> None:
         """Raises InvalidStructure unless the structure is a tree that the problem allows."""
@@ -296,6 +297,8 @@ def as_heads(heads: Any, n_words: int) -> NDArray[np.int64]:
         raise InvalidStructure(f"the structure is {heads!r}: expected a sequence of heads.")
     if len(heads) != n_words:
         raise InvalidStructure(f"{len(heads)} heads were given: expected {n_words}, one per word.")
+    if set(map(type, heads)) == {int} and min(heads) >= 0 and max(heads) <= n_words:  # what decoders give
+        return np.array(heads, dtype=np.int64)
     for m, h in enumerate(heads, start=1):
         if isinstance(h, bool | np.bool_) or not isinstance(h, int | np.integer) or not 0 <= h <= n_words:
             raise InvalidStructure(f"the head of word {m} is {h!r}: expected an integer from 0 to {n_words}.")

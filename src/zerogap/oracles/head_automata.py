@@ -23,7 +23,7 @@ from __future__ import annotations
 import numpy as np
 
 from zerogap.oracles.arborescence import tree_kernel
-from zerogap.oracles.compile import float64, inner, int64, kernel, readonly, writable
+from zerogap.oracles.compile import float64, inlined, inner, int64, kernel, readonly, writable
 from zerogap.oracles.eisner import eisner_kernel
 
 LEFT, RIGHT = 0, 1
@@ -32,10 +32,11 @@ PROJECTIVE, SINGLE_ROOT, CHAIN, GRAND, JOINT, OUTER = 1, 2, 4, 8, 16, 32  # flag
 AGREED, BEATEN, EMPTY, TIRED = 0, 1, 2, 3  # why the loop ended: a proof, the bound fell to the incumbent, no tree is left, the limit
 BOUND, SCORE, ITERATIONS, DECODED, RATE, RISES, SCALE = range(7)  # places in `result`; the last two go on from call to call
 N_RESULTS = 7
+FIRST_STEPS, FIRST_RATE = 8, 2.0  # Polyak's steps are longer at first: most sentences are done by then
 PATIENCE = 50  # iterations without a bound that is better by a hundredth of the gap
 
 
-@inner
+@inlined
 def side_value(
     h, side, k, flags, modifier_start, state, down, pairs, pair_start, stops, grand, grand_start, joint, joint_start, outer, outer_start, v,
     back,
@@ -135,7 +136,7 @@ def lattice_value(
     return best, last
 
 
-@inner
+@inlined
 def free_value(h, side, k, flags, modifier_start, state, down, pairs, pair_start, grand, grand_start, taken):  # out: taken (arcs,)
     """The same if modifiers do not care about each other: each is taken if it is worth it. The root takes one at least, or exactly one."""
     place = 2 * h + side
@@ -266,8 +267,8 @@ def agree(
     steps are multiples of `unit`.
     out: prices (2, arcs): down and up; best_prices, those of the lowest bound; best_heads (n,), a best tree so far, untouched if none
     beats the incumbent; disputed (arcs,): how often tree and automata disagreed about an arc; choices (3, arcs): the last ones of the tree,
-    of heads for modifiers, and of heads for their own heads; result; trace (2, most_iterations): bounds
-    and scores of every iteration.
+    of heads for modifiers, and of heads for their own heads; result; trace (2, most_iterations): the lowest
+    bound and the highest score after every iteration.
     """
     n = contexts.shape[0] - 1
     n_arcs = modifiers.shape[0]
@@ -307,11 +308,11 @@ def agree(
     for a in range(n_arcs):
         of_tree[a] = of_down[a] = of_up[a] = 0
     taken = np.zeros(n_arcs, dtype=np.int64)
-    v, back = np.empty(longest + 1), np.empty(longest + 1, dtype=np.int64)
+    v, back, ends = np.empty((2, longest + 1)), np.empty((2, longest + 1), dtype=np.int64), np.empty(2, dtype=np.int64)
     heads = np.zeros(n, dtype=np.int64)
     new_heads = np.empty(n, dtype=np.int64)
     last = np.empty(2 * n + 2, dtype=np.int64)
-    bound, score, decoded = np.inf, -np.inf, 0
+    bound, decoded = np.inf, 0
     previous, rises, since, scale = np.inf, result[RISES], 0, result[SCALE]
     status = TIRED
     iteration = 0
@@ -342,9 +343,8 @@ def agree(
                 of_tree[position[heads[m - 1], m]] = 1
             found = tree_score(
                 heads, flags, position, modifier_start, context, pairs, pair_start, stops, grand, grand_start, joint, joint_start, outer,
-                outer_start, node_start, node_modifier, node_stop, edge_start, edge_from, edge_weight, last, v, back,
+                outer_start, node_start, node_modifier, node_stop, edge_start, edge_from, edge_weight, last, v[0], back[0],
             )  # fmt: skip
-            score = found
             if found > incumbent:
                 incumbent = found
                 for m in range(n):
@@ -357,7 +357,7 @@ def agree(
             dirty[h] = 0
             known = flags if h > 0 else flags & ~(GRAND | JOINT | OUTER)  # the root has no head
             begin, end = first_context[h], first_context[h + 1]
-            best, k = -np.inf, -1
+            best, k, there = -np.inf, -1, -1  # there: the context that `v`, `back`, `ends` and `taken` are about
             while True:
                 best, k = -np.inf, -1
                 for c in range(begin, end):
@@ -367,67 +367,55 @@ def agree(
                         worth = worth - up[a] if state[a] != CLOSED else -np.inf
                     if worth > best:
                         best, k = worth, c - begin
-                if k < 0 or fresh[begin + k] == version[h]:
+                again = k >= 0 and fresh[begin + k] == version[h]
+                if k < 0 or (again and (k == there or (k == chosen_context[h] and chosen_version[h] == version[h]))):
                     break
-                decoded += 1
                 value = 0.0
-                for side in range(2):
-                    if h == 0 and side == LEFT:
-                        continue
-                    if lattices and node_start[2 * h + side] < node_start[2 * h + side + 1]:
-                        found, _ = lattice_value(
+                for side in range(1 if h == 0 else 0, 2):
+                    place = 2 * h + side
+                    if lattices and node_start[place] < node_start[place + 1]:
+                        found, ends[side] = lattice_value(
                             h, side, k, known, modifier_start, state, down, node_start, node_modifier, node_stop, edge_start, edge_from,
-                            edge_weight, grand, grand_start, joint, joint_start, outer, outer_start, v, back,
+                            edge_weight, grand, grand_start, joint, joint_start, outer, outer_start, v[side], back[side],
                         )  # fmt: skip
                         value += found
                     elif flags & CHAIN:
-                        found, _ = side_value(
+                        found, ends[side] = side_value(
                             h, side, k, known, modifier_start, state, down, pairs, pair_start, stops, grand, grand_start, joint,
-                            joint_start, outer, outer_start, v, back,
+                            joint_start, outer, outer_start, v[side], back[side],
                         )  # fmt: skip
                         value += found
                     else:
                         value += free_value(h, side, k, known, modifier_start, state, down, pairs, pair_start, grand, grand_start, taken)
+                there = k
+                if again:
+                    break
+                decoded += 1
                 values[begin + k], risen_then[begin + k], fresh[begin + k] = value, risen[h], version[h]
             head_value[h] = best
             total += best
-            if k < 0:
-                continue
-            if k == chosen_context[h] and chosen_version[h] == version[h]:
+            if k < 0 or there < 0:
                 continue
             if grandparents and h > 0:
                 if chosen_context[h] >= 0:
                     of_up[arc_of_context[begin + chosen_context[h]]] = 0
                 of_up[arc_of_context[begin + k]] = 1
             chosen_context[h], chosen_version[h] = k, version[h]
-            for side in range(2):
+            for side in range(1 if h == 0 else 0, 2):
                 place = 2 * h + side
                 first = modifier_start[place]
-                q = modifier_start[place + 1] - first
-                for j in range(q):
-                    of_down[first + j] = 0
-                if h == 0 and side == LEFT:
-                    continue
+                for a in range(first, modifier_start[place + 1]):
+                    of_down[a] = 0 if flags & CHAIN else taken[a]
                 if lattices and node_start[place] < node_start[place + 1]:
-                    _, node = lattice_value(
-                        h, side, k, known, modifier_start, state, down, node_start, node_modifier, node_stop, edge_start, edge_from,
-                        edge_weight, grand, grand_start, joint, joint_start, outer, outer_start, v, back,
-                    )  # fmt: skip
+                    node = ends[side]
                     while node > node_start[place]:
                         of_down[first + node_modifier[node]] = 1
-                        node = back[node - node_start[place]]
+                        node = back[side, node - node_start[place]]
                 elif flags & CHAIN:
-                    _, j = side_value(
-                        h, side, k, known, modifier_start, state, down, pairs, pair_start, stops, grand, grand_start, joint, joint_start,
-                        outer, outer_start, v, back,
-                    )  # fmt: skip
+                    j = ends[side]
                     while j >= 0:
                         of_down[first + j] = 1
-                        j = back[j]
-                else:
-                    free_value(h, side, k, known, modifier_start, state, down, pairs, pair_start, grand, grand_start, of_down)
-        trace[0, iteration], trace[1, iteration] = total, score
-        iteration += 1
+                        j = back[side, j]
         if total < bound:
             since = 0 if bound - total > 0.01 * (bound - incumbent) else since + 1
             bound = total
@@ -435,6 +423,8 @@ def agree(
                 best_prices[0, a], best_prices[1, a] = down[a], up[a]
         else:
             since += 1
+        trace[0, iteration], trace[1, iteration] = bound, incumbent
+        iteration += 1
         if total == -np.inf:
             status = EMPTY
             break
@@ -464,7 +454,7 @@ def agree(
                 if rate < least_rate:
                     break
             gap = total - incumbent if incumbent > -np.inf else abs(total) * 0.1 + 1.0
-            step = rate * gap / differences
+            step = max(rate, FIRST_RATE if iteration <= FIRST_STEPS else 0.0) * gap / differences
         elif rule == 1:
             step = rate / (rises + 1)
         else:
