@@ -19,14 +19,14 @@ from numpy.typing import NDArray
 from zerogap.dependency.candidate_scores import candidate_heads, entries
 from zerogap.dependency.candidates import Candidates, candidates_of
 from zerogap.dependency.head_automaton import SIDES
-from zerogap.dependency.parts import DenseParts, Parts, Sparse
+from zerogap.dependency.listed_parts import add_listed
+from zerogap.dependency.parts import DenseParts, Parts, Sparse, SparseParts
 from zerogap.dependency.problem import Problem
 from zerogap.grid import Scores
 from zerogap.oracles.compile import float64, inner, int64, kernel, readonly, writable
 from zerogap.oracles.head_automata import CHAIN, GRAND, JOINT, OUTER, PROJECTIVE, SINGLE_ROOT
 
 Integers = NDArray[np.int64]
-SIMPLE = {"siblings", "stops", "grandparents"}
 NOTHING: Scores = np.zeros(0)
 NO_SQUARE: Scores = np.zeros((0, 0))
 NO_CUBE: Scores = np.zeros((0, 0, 0))
@@ -152,46 +152,53 @@ def head_scores(problem: Problem, arcs: Scores) -> HeadScores:
         NO_CUBE if grandparents is None else grandparents, c.modifier_start, c.modifiers, 1 if chain else 0,
         1 if problem.projective else 0, pairs, pair_start, stops, grand, grand_start,
     )  # fmt: skip
+    joint, outer = np.zeros(c.score_start[-1] if flags & JOINT else 0), np.zeros(c.stop_start[-1] if flags & OUTER else 0)
+    for name, starts, table in (
+        ("siblings", pair_start, pairs), ("grandparents", grand_start, grand), ("grandsiblings", c.score_start, joint),
+        ("outermost", c.stop_start, outer),
+    ):  # fmt: skip
+        given = parts.get(name)
+        if isinstance(given, SparseParts):
+            add_listed(name, given, c, starts, grand, table)
+        elif given is not None and (name in ("grandsiblings", "outermost") or not isinstance(given, DenseParts)):
+            ask = indices_of(name, c, arcs, grand)
+            table[ask[0]] += given.at(*ask[1])
+    lattices = lattices_of(problem, c, pairs, pair_start, stops) if problem.trisiblings is not None or problem.automata else NO_LATTICES
+    return HeadScores(c, flags, pairs, stops, grand, joint, outer, lattices)
+
+
+def indices_of(name: str, c: Candidates, arcs: Scores, grand: Scores) -> tuple[Integers, tuple[Integers, ...]]:
+    """The parts of a kind that trees of candidate arcs can have: their places in its table, and their indices."""
     q = c.modifier_start[1:] - c.modifier_start[:-1]
-    if problem.siblings is not None and siblings is None:
-        place, entry = entries(pair_start, 0, len(q))
+    if name == "siblings":
+        place, entry = entries(c.pair_start, 0, len(q))
         p, j = np.divmod(entry, q[place])
         used = np.flatnonzero(p <= j)
         place, p, j = place[used], p[used], j[used]
-        pairs[used] += problem.siblings.at(place >> 1, before(c, place, p), c.modifiers[c.modifier_start[place] + j])
-    joint, outer = NOTHING, NOTHING
-    lattices = lattices_of(problem, c, pairs, pair_start, stops) if problem.trisiblings is not None or problem.automata else NO_LATTICES
-    if not with_grand or (grandparents is not None and parts.keys() <= SIMPLE):
-        return HeadScores(c, flags, pairs, stops, grand, joint, outer, lattices)
-    head_start, heads = candidate_heads(arcs)
-    if problem.grandparents is not None and grandparents is None:
-        place, entry = entries(grand_start, 2, len(q))
+        return used, (place >> 1, before(c, place, p), c.modifiers[c.modifier_start[place] + j])
+    starts = {"grandparents": c.grand_start, "grandsiblings": c.score_start, "outermost": c.stop_start}[name]
+    place, entry = entries(starts, 2, len(q))  # the root has no head
+    if name == "grandparents":
         k, j = np.divmod(entry, q[place])
-        possible = np.flatnonzero(grand[grand_start[2] :] > -np.inf)
-        place, k, j = place[possible], k[possible], j[possible]
-        h = place >> 1
-        scored = problem.grandparents.at(heads[head_start[h] + k], h, c.modifiers[c.modifier_start[place] + j])
-        grand[grand_start[2] + possible] = scored
-    if problem.grandsiblings is not None:
-        joint = np.zeros(c.score_start[-1])
-        place, entry = entries(c.score_start, 2, len(q))
+        p = np.zeros_like(j)
+    elif name == "grandsiblings":
         rest, j = np.divmod(entry, q[place])
         k, p = np.divmod(rest, q[place] + 1)
-        used = np.flatnonzero((p <= j) & (grand[grand_start[place] + k * q[place] + j] > -np.inf))
-        place, k, p, j = place[used], k[used], p[used], j[used]
-        h = place >> 1
-        g, s, modifier = heads[head_start[h] + k], before(c, place, p), c.modifiers[c.modifier_start[place] + j]
-        tree = np.flatnonzero(g != s)
-        joint[c.score_start[2] + used[tree]] = problem.grandsiblings.at(g[tree], h[tree], s[tree], modifier[tree])
-    if problem.outermost is not None:
-        outer = np.zeros(c.stop_start[-1])
-        place, entry = entries(c.stop_start, 2, len(q))
+    else:
         k, p = np.divmod(entry, q[place] + 1)
-        used = np.flatnonzero((p > 0) & (grand[np.minimum(grand_start[place] + k * q[place] + p - 1, len(grand) - 1)] > -np.inf))
-        place, k, p = place[used], k[used], p[used]
-        h = place >> 1
-        outer[c.stop_start[2] + used] = problem.outermost.at(heads[head_start[h] + k], h, before(c, place, p))
-    return HeadScores(c, flags, pairs, stops, grand, joint, outer, lattices)
+        j = p - 1  # -1 is no modifier at all
+    is_used = (j >= 0) & ((p <= j) | (name == "outermost"))
+    used = np.flatnonzero(is_used)
+    used = used[grand[c.grand_start[place[used]] + k[used] * q[place[used]] + j[used]] > -np.inf]
+    place, k, p, j = place[used], k[used], p[used], j[used]
+    h, m = place >> 1, c.modifiers[c.modifier_start[place] + j]
+    head_start, heads = candidate_heads(arcs)
+    g = heads[head_start[h] + k]
+    if name != "grandsiblings":
+        return starts[2] + used, (g, h, m)
+    s = before(c, place, p)
+    tree = np.flatnonzero(g != s)
+    return starts[2] + used[tree], (g[tree], h[tree], s[tree], m[tree])
 
 
 def lattices_of(problem: Problem, c: Candidates, pairs: Scores, pair_start: Integers, stops: Scores) -> Lattices:
