@@ -15,6 +15,7 @@ from zerogap.relax.many import decode_each
 from zerogap.sequence.agreement import decode_dual_decomposition
 from zerogap.sequence.answers import Labelling
 from zerogap.sequence.auto import best_k, decode_auto
+from zerogap.sequence.column_generation import decode_column_generation
 from zerogap.sequence.lagrangian import decode_lagrangian
 from zerogap.sequence.lattice import lattice_of, states_of_labels
 from zerogap.sequence.problem import Problem
@@ -25,9 +26,10 @@ def decode(problem: Problem, *, method: str = "auto", time_limit: float | None =
     """The best labelling that keeps every hard constraint, with a certificate.
 
     Methods: `auto`; `relaxation` (figures 2 and 7; `order` chooses the next constraint); `intersection` (section 3: all constraints at
-    once); `lagrangian` (multipliers on counts, which may leave a gap); `dual-decomposition` (prices on labels, and branch and bound); `ilp`
-    (HiGHS). Infeasible names a smallest set of hard
-    constraints that cannot hold together. With `k` above 1 the next best labellings are in `solution.alternatives`.
+    once); `lagrangian` (multipliers on counts, which may leave a gap); `dual-decomposition` (prices on labels, and branch and bound);
+    `column-generation` (first order without constraints: looks at few of the transitions of many labels); `ilp` (HiGHS). Infeasible
+    names a smallest set of hard constraints that cannot hold together. With `k` above 1 the next best labellings are in
+    `solution.alternatives`.
     """
     check_problem(problem, Problem)
     if not isinstance(method, str) or method not in METHODS:
@@ -102,5 +104,6 @@ METHODS: dict[str, Callable[..., Solution[Any]]] = {
     "intersection": decode_intersection,
     "lagrangian": decode_lagrangian,
     "dual-decomposition": decode_dual_decomposition,
+    "column-generation": decode_column_generation,
     "ilp": decode_ilp,
 }
