@@ -57,10 +57,17 @@ def test_lists_of_templates():
     assert len(parse_part_templates("arc: bias  # always\n\nsibling: sib.upos")) == 2
     with pytest.raises(InputError, match="twice"):
         parse_part_templates(["arc: bias", "arc: bias"])
+    with pytest.raises(InputError, match="'arc: bias' and 'stop: bias' have no terms"):
+        parse_part_templates(["arc: bias", "stop: bias"])
     with pytest.raises(InputError, match="empty"):
         parse_part_templates("# nothing")
     with pytest.raises(InputError, match="expected text"):
         parse_part_template(3)  # type: ignore[arg-type]
+
+
+def test_roles_that_no_template_names_add_nothing():
+    features = PartFeatures(parse_part_templates(["arc: head.upos"]))
+    assert features.n_roles == 2
 
 
 def test_hashes_are_the_same_everywhere():

@@ -113,7 +113,9 @@ class PartFeatures:
         tokens = TokenHashes(attributes_of(templates)) if self.tokens is None else self.tokens
         number = {attribute: a for a, attribute in enumerate(tokens.attributes)}
         counts = tuple(dict.fromkeys(template.relation for template in templates if isinstance(template.relation, Count)))
-        n_roles = 1 + max((ROLES.index(role) for template in templates for role, _, _ in template.terms), default=0)
+        # kernels add up all roles of a kind, whether its templates name them or not
+        read = {role for template in templates for role in KINDS[template.kind] if role != "between" or template.kind == "between"}
+        n_roles = 1 + max((ROLES.index(role) for role in read), default=0)
         relations = [relation_number(template, counts) for template in templates]
         groups = [group_of(template) for template in templates]
         order = sorted(range(len(templates)), key=lambda t: (*groups[t], 0 if templates[t].kind == "between" else relations[t]))

@@ -130,4 +130,10 @@ def parse_part_templates(templates: str | Sequence[str]) -> tuple[PartTemplate, 
     for i, template in enumerate(parsed):
         if template in parsed[:i]:
             raise InputError(f"template '{template.kind}: {template.text}' is given twice: expected every one once.")
+    bare = [template for template in parsed if not template.terms]
+    for i, template in enumerate(bare):  # keys would differ in a byte alone
+        for other in bare[:i]:
+            if other.relation == template.relation:
+                both = " and ".join(f"'{some.kind}: {some.text}'" for some in (other, template))
+                raise InputError(f"templates {both} have no terms: expected at most one such.")
     return tuple(parsed)
