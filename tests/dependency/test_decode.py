@@ -112,7 +112,7 @@ def test_parts_that_a_method_cannot_score():
     arcs = np.zeros((3, 3))
     with pytest.raises(
         InputError,
-        match=r"method 'eisner' cannot score siblings, stops: .*\(methods that can: siblings, .*head-automata, dual-decomposition\)",
+        match=r"method 'eisner' cannot score siblings, stops: .*\(methods that can: siblings, .*head-automata, dual-decomposition, price-and-cut\)",
     ):
         decode(Problem(arcs, siblings=np.zeros((3,) * 3), stops=arcs, projective=True), method="eisner")
     with pytest.raises(InputError, match="method 'siblings' cannot score grandparents: expected arcs, siblings, stops, or another method"):

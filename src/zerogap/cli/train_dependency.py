@@ -41,11 +41,21 @@ def train_dependency_command(
         str,
         typer.Option(
             "--model",
-            help="What is scored: first (arcs), sibling (pairs of modifiers too), grandsibling (and the head's head).",
+            help="What is scored: first (arcs); sibling (pairs of modifiers too); grandparent (arcs and the head's head); grandsibling"
+            " (all of them).",
             metavar="ORDER",
         ),
     ] = "grandsibling",
-    algorithm: Annotated[str, typer.Option(help="mira, perceptron, or crf (for --model first).", metavar="NAME")] = "mira",
+    algorithm: Annotated[
+        str,
+        typer.Option(
+            "--algorithm",
+            "--learner",
+            help="mira and perceptron correct the trees that are wrong. crf and bp make right trees likely: crf exactly, for --model first,"
+            " bp by loopy belief propagation, for the others.",
+            metavar="NAME",
+        ),
+    ] = "mira",
     columns: Annotated[
         str,
         typer.Option(
@@ -102,6 +112,8 @@ def train_dependency_command(
 
     [bold]zerogap train dependency train.conllu -o crossing.npz --model sibling --non-projective[/bold] for arcs that cross.
 
+    [bold]zerogap train dependency train.conllu -o likely.npz --model grandparent --learner bp --non-projective[/bold] for likelihood.
+
     [bold]zerogap train dependency train.conllu --dev dev.conllu -o big.npz --checkpoints state[/bold] can be interrupted and run again.
 
     For a parser of text, put it into a folder with a tagger:
@@ -127,7 +139,7 @@ def train_dependency_command(
     if jackknife is not None:
         with progress("tagging"):
             given, held_out = with_found_tags(given, held_out, jackknife)
-    log = Log()
+    log = Log(by_likelihood=algorithm in ("crf", "bp"))
     with progress("training") as steps:
         parser = train(
             given,
@@ -207,6 +219,7 @@ def train_tagger_command(
 class Log:
     """Says what every epoch came to; remembers which was the best for trees."""
 
+    by_likelihood: bool  # then the loss of trees is not how many heads were wrong
     trees: int = 0
     best_epoch: int = 0
     has_development: bool = False
@@ -216,7 +229,7 @@ class Log:
         epoch = done.epoch
         stage = f"{done.stage}, epoch {epoch.number} of {done.epochs}"
         loss = f"{epoch.loss:,.0f} {'wrong heads' if done.stage == 'tree' else 'wrong relations'}"
-        if done.stage.startswith("pruner"):
+        if done.stage.startswith("pruner") or (done.stage == "tree" and self.by_likelihood):
             loss = f"loss {epoch.loss:,.0f}"
         name = "UAS" if done.stage == "tree" else "relations"
         score = "" if epoch.development is None else f", dev {name} {100 * epoch.development:.2f}%"

@@ -13,6 +13,7 @@ through as well, and what is met nowhere becomes a floor of all bounds of its te
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -149,6 +150,7 @@ def note_parts(partial, kind_start, relation, run_end, templates, codes, allowed
     return n_noted
 
 
+@functools.lru_cache(maxsize=8)
 def missing_codes(features: PartFeatures) -> Keys:
     """(what is missing, templates), for partial keys; see `features.part_bounds.without`."""
     return np.stack([without(features, *roles) for roles in MISSING])

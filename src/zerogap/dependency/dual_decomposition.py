@@ -47,7 +47,7 @@ from zerogap.oracles.matrix_tree import nonprojective_max_marginals
 from zerogap.oracles.tree_marginals import projective_max_marginals
 from zerogap.proof.certificate import Certificate, HeadPrices, Screened
 from zerogap.proof.solution import Solution, Trace
-from zerogap.relax.branching import Bounded, Fixed, branch_and_bound
+from zerogap.relax.branching import Bounded, Fixed, better, branch_and_bound
 from zerogap.relax.closing import Closed
 from zerogap.relax.lagrangian import Candidate
 
@@ -274,8 +274,10 @@ def agreed(
     first_step: float | None = None,
     max_iterations: int = MAX_ITERATIONS,
     time_limit: float | None = None,
+    incumbent: Candidate | None = None,
 ) -> Closed:
-    """From prices to a proof. `candidate` makes a structure of heads and scores it by its definition; `begin` is when it all began.
+    """From prices to a proof. `candidate` makes a structure of heads and scores it by its definition; `begin` is when it all began;
+    `incumbent` is known before.
 
     Where tree and heads do not agree, first arcs are left out whose reduced cost says that no better tree has them (`tighten`), and prices
     are sought again among the others, as long as that helps; then arcs are branched on (`branch`).
@@ -296,7 +298,7 @@ def agreed(
         deadline=deadline,
     )  # fmt: skip
     trace = top.trace(begin)
-    best = None if top.heads is None else candidate(top.heads)
+    best = better(incumbent, None if top.heads is None else candidate(top.heads))
     if top.status == EMPTY or (best is not None and best.score >= top.bound):
         return Closed(best, top.bound if best is None else max(top.bound, best.score), agreement.evidence(top.prices), trace, 1)
 
@@ -312,7 +314,7 @@ def agreed(
             state, top.prices.copy(), best.score, rate=rate, least_rate=LEAST_RATE, rule=0, max_iterations=max_iterations, deadline=deadline
         )
         trace = trace.then(again.trace(now, top.bound))
-        best = best if again.heads is None else candidate(again.heads)
+        best = best if again.heads is None else better(best, candidate(again.heads)) or best
         top = again if again.bound < top.bound else replace(again, bound=top.bound, prices=top.prices)
         if again.status == EMPTY or best.score >= again.bound:
             certificate = screened(screens, agreement.evidence(again.prices))

@@ -275,10 +275,15 @@ def problem_of_heads(scores: HeadScores) -> Problem:
     used = np.flatnonzero(p <= j)
     place, p, j = place[used], p[used], j[used]
     modifier = c.modifiers[c.modifier_start[place] + j]
-    parts: dict[str, Any] = {"siblings": Sparse(np.stack([place >> 1, before(c, place, p), modifier], axis=1), scores.pairs[used])}
-    place, p = entries(c.modifier_start + np.arange(len(q) + 1), 0, len(q))
-    used = np.flatnonzero(p > 0)  # a side without modifiers scores nothing
-    parts["stops"] = Sparse(np.stack([place[used] >> 1, before(c, place[used], p[used])], axis=1), scores.stops[used])
+    parts: dict[str, Any] = {}
+    first = scores.pairs[scores.pair_start[place] + j]
+    if scores.stops.any() or (scores.pairs[used] != first).any():
+        parts["siblings"] = Sparse(np.stack([place >> 1, before(c, place, p), modifier], axis=1), scores.pairs[used])
+        place, p = entries(c.modifier_start + np.arange(len(q) + 1), 0, len(q))
+        used = np.flatnonzero(p > 0)  # a side without modifiers scores nothing
+        parts["stops"] = Sparse(np.stack([place[used] >> 1, before(c, place[used], p[used])], axis=1), scores.stops[used])
+    else:  # a model without siblings scores arcs
+        arcs[place >> 1, modifier] = first
     if scores.flags & GRAND:
         place, entry = entries(c.grand_start, 2, len(q))
         k, j = np.divmod(entry, q[place])
@@ -287,7 +292,7 @@ def problem_of_heads(scores: HeadScores) -> Problem:
         h = place >> 1
         index = np.stack([heads[head_start[h] + k], h, c.modifiers[c.modifier_start[place] + j]], axis=1)
         parts["grandparents"] = Sparse(index, scores.grand[c.grand_start[2] + used])
-    if scores.flags & JOINT:
+    if scores.flags & JOINT and scores.joint.any():
         place, entry = entries(c.score_start, 2, len(q))
         rest, j = np.divmod(entry, q[place])
         k, p = np.divmod(rest, q[place] + 1)

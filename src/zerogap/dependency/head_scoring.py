@@ -41,13 +41,13 @@ from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
 
 @kernel(
     int64(
-        *SENTENCE, *TABLE, readonly(float64, 2), int64, readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1),
-        readonly(int64, 1), writable(float64, 1), writable(float64, 1), writable(float64, 1), writable(float64, 1),
+        *SENTENCE, *TABLE, readonly(float64, 2), int64, int64, readonly(int64, 1), readonly(int64, 1), readonly(int64, 1),
+        readonly(int64, 1), readonly(int64, 1), writable(float64, 1), writable(float64, 1), writable(float64, 1), writable(float64, 1),
     )
 )  # fmt: skip
 def score_heads(
-    partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, arcs, grand, modifier_start, modifiers, pair_start,
-    grand_start, joint_start, pairs, stops, grands, joints,
+    partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, arcs, grand, with_joint, modifier_start, modifiers,
+    pair_start, grand_start, joint_start, pairs, stops, grands, joints,
 ):  # fmt: skip
     """out: pairs, stops, grands, joints; see `head_scores`. `arcs` are the scores of the candidates, -inf elsewhere."""
     n = arcs.shape[0] - 1
@@ -113,7 +113,7 @@ def score_heads(
                         found += 1
                     score = weights_of(keys, found, cells, numbers, jumps, shift)
                     grands[grand_start[place] + k * size + j] = score if g != m else -np.inf
-                    for p in range(size + 1):
+                    for p in range(size + 1 if with_joint else 0):
                         score = 0.0
                         if p <= j:
                             of_sib = partial[SIB, none if p == 0 else modifiers[first + p - 1]]
@@ -128,15 +128,16 @@ def score_heads(
 
 
 def heads_under(
-    features: PartFeatures, weights: Weights, encoded: Encoded, arcs: Scores, allowed: Allowed, *, grand: bool, single_root: bool
-) -> HeadScores:
-    """`arcs` are the scores of the allowed arcs, -inf elsewhere."""
+    features: PartFeatures, weights: Weights, encoded: Encoded, arcs: Scores, allowed: Allowed, *, grand: bool, single_root: bool,
+    joint: bool = True,
+) -> HeadScores:  # fmt: skip
+    """`arcs` are the scores of the allowed arcs, -inf elsewhere. Without `joint`, parts of three score 0 for now."""
     c = candidates_of(allowed, grand=grand)
     pairs, stops = np.empty(c.pair_start[-1]), np.zeros(len(c.modifiers) + 2 * len(c.contexts))
     grands, joints = (np.zeros(c.grand_start[-1]), np.zeros(c.score_start[-1])) if grand else (NOTHING, NOTHING)
     score_heads(
-        encoded[0], *features.plan, *weights.table, arcs, 1 if grand else 0, c.modifier_start, c.modifiers, c.pair_start, c.grand_start,
-        c.score_start, pairs, stops, grands, joints,
+        encoded[0], *features.plan, *weights.table, arcs, 1 if grand else 0, 1 if joint else 0, c.modifier_start, c.modifiers, c.pair_start,
+        c.grand_start, c.score_start, pairs, stops, grands, joints,
     )  # fmt: skip
     flags = head_automata.CHAIN + head_automata.SINGLE_ROOT * single_root + (head_automata.GRAND + head_automata.JOINT) * grand
     return HeadScores(c, flags, pairs, stops, grands, joints, NOTHING)

@@ -37,14 +37,19 @@ from zerogap.relax.many import decode_each
 
 if TYPE_CHECKING:
     from zerogap.dependency.head_scores import HeadScores
+    from zerogap.dependency.lazy_agreement import LazyHeads
+    from zerogap.features.part_bounds import StoredBounds, WeightBounds
 
 FORMAT, VERSION = "zerogap-dependency-model", 1
-ORDERS = ("first", "sibling", "grandsibling")
+BOUNDS = "bounds"  # arrays of files that have some are named so
+ORDERS = ("first", "sibling", "grandparent", "grandsibling")
+GRAND = ("grandparent", "grandsibling")  # those that score the head of the head
 TIME_LIMIT = 10.0  # seconds for a sentence of a non-projective parser with larger parts
 PRICE_UNIT = 2.0**-12  # of prices, in units of weights
 MOST_HEADS = 16  # candidates of a word of a non-projective parser: the likeliest
+MANY_PARTS = 30_000  # of three, from which on a parser with bounds does not score them all
 MOST_SUMMED = 300  # words of a sentence whose posteriors are asked for
-MOST_WORDS = {"first": 5000, "sibling": 2500, "grandsibling": 2500}  # more would take more than 2 GB
+MOST_WORDS = {"first": 5000, "sibling": 2500, "grandparent": 2500, "grandsibling": 2500}  # more would take more than 2 GB
 
 Heads = tuple[int, ...]
 
@@ -57,7 +62,7 @@ class Parse:
     heads: Heads
     labels: tuple[str, ...] | None
     solution: Solution[Heads]
-    scores: Scores | Block | HeadScores = field(repr=False)
+    scores: Scores | Block | HeadScores | LazyHeads = field(repr=False)
     single_root: bool = True
     projective: bool = True
 
@@ -67,15 +72,15 @@ class Parse:
         if isinstance(self.scores, Block):
             return problem_of(self.scores, single_root=self.single_root)
         if not isinstance(self.scores, np.ndarray):
-            from zerogap.dependency.head_scores import problem_of_heads
+            from zerogap.dependency.head_scores import HeadScores, problem_of_heads
 
-            return problem_of_heads(self.scores)
+            return problem_of_heads(self.scores if isinstance(self.scores, HeadScores) else self.scores.complete())
         return Problem(self.scores, projective=self.projective, single_root=self.single_root)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Parser:
-    """`order` says what is scored: arcs (first), siblings with stops too (sibling), or also grandparents and both (grandsibling)."""
+    """`order` says what is scored: arcs (first); also siblings with stops (sibling), grandparents, or all of them (grandsibling)."""
 
     order: str
     model: PartModel
@@ -85,9 +90,12 @@ class Parser:
     single_root: bool = True
     projective: bool = True
     about: dict[str, Any] = field(default_factory=dict)  # name, licence and language of the data, scores: for people
+    stored_bounds: StoredBounds | None = field(default=None, repr=False)  # on weights of larger parts; see `bound_notes.compute_bounds`
     columns: tuple[str, ...] = field(init=False)  # those that a sentence needs
 
     def __post_init__(self) -> None:
+        if self.stored_bounds is not None and self.stored_bounds.model is not self.model:
+            raise InputError("the parser is given bounds of another model: expected its own, or none.")
         models = [self.model, self.pruner, self.labeller.model if self.labeller else None]
         names = dict.fromkeys(name for model in models if model for name in model.features.tokens.columns)
         object.__setattr__(
@@ -95,6 +103,11 @@ class Parser:
             "columns",
             (*names, *(() if self.labeller is None or self.labeller.sets.column in names else (self.labeller.sets.column,))),
         )
+
+    @property
+    def bounds(self) -> WeightBounds | None:
+        """Bounds on the weights of larger parts, if they were computed; read when they are asked for."""
+        return None if self.stored_bounds is None else self.stored_bounds.read()
 
     def parse(self, sentence: Sentence, *, time_limit: float | None = TIME_LIMIT) -> Parse:
         """The best tree that the pruner leaves, exactly.
@@ -125,7 +138,7 @@ class Parser:
 
     def larger_tree(
         self, encoded: Encoded, hashes: Keys, begin: float, time_limit: float | None
-    ) -> tuple[Integers, Block | HeadScores, Solution[Heads]]:
+    ) -> tuple[Integers, Block | HeadScores | LazyHeads, Solution[Heads]]:
         allowed = self.allowed(hashes)
         if self.projective:
             block = self.block(encoded, allowed)
@@ -133,14 +146,21 @@ class Parser:
             return heads, block, self.solution(encoded, heads, bound, DynamicProgram(), begin)
         from zerogap.dependency.dual_decomposition import Agreement, agreed
 
-        arcs, scores = self.head_scores(encoded, allowed)
-        agreement = Agreement(scores, self.model.unit * PRICE_UNIT)
-
         def candidate(heads: Integers) -> Candidate:
             return Candidate(tuple(heads.tolist()), score_of_tree(self.model.features, self.model, encoded, heads))
 
+        unit = self.model.unit * PRICE_UNIT
+        if self.bounds is not None and self.order == "grandsibling" and parts_of_three(allowed) >= MANY_PARTS:
+            from zerogap.dependency.lazy_agreement import agreed_lazily, lazy_heads  # most parsers do without
+
+            arcs = arcs_under(self.model.features, self.model, encoded, allowed)
+            lazy = lazy_heads(self.model, self.bounds, encoded, arcs, allowed, single_root=self.single_root)
+            closed = agreed_lazily(lazy, unit, candidate, begin=begin, time_limit=time_limit)
+            return np.array(closed.best.structure if closed.best else (), dtype=np.int64), lazy, closed.solution()
+        arcs, scores = self.head_scores(encoded, allowed)
         if len(arcs) == 1:
             return np.zeros(0, dtype=np.int64), scores, Solution((), 0.0, 0.0, HeadPrices((), (), ()), Trace((0.0,), (0.0,), (0.0,)))
+        agreement = Agreement(scores, unit)
         closed = agreed(agreement, agreement.first_prices(arcs), candidate, begin=begin, time_limit=time_limit)
         heads = np.array(closed.best.structure if closed.best else (), dtype=np.int64)
         return heads, scores, closed.solution()
@@ -163,13 +183,13 @@ class Parser:
 
     def block(self, encoded: Encoded, allowed: Allowed) -> Block:
         arcs = arcs_under(self.model.features, self.model, encoded, allowed)
-        return block_under(self.model.features, self.model, encoded, arcs, candidates_of(allowed, grand=self.order == "grandsibling"))
+        return block_under(self.model.features, self.model, encoded, arcs, candidates_of(allowed, grand=self.order in GRAND))
 
     def head_scores(self, encoded: Encoded, allowed: Allowed) -> tuple[Scores, HeadScores]:
         from zerogap.dependency.head_scoring import heads_under
 
         arcs = arcs_under(self.model.features, self.model, encoded, allowed)
-        grand = self.order == "grandsibling"
+        grand = self.order in GRAND
         return arcs, heads_under(self.model.features, self.model, encoded, arcs, allowed, grand=grand, single_root=self.single_root)
 
     def problem(self, sentence: Sentence) -> Problem:
@@ -219,6 +239,10 @@ class Parser:
         for name, part in parts.items():
             if part:
                 arrays |= to_arrays(part, name)
+        if self.bounds is not None:
+            from zerogap.features.part_bounds import bounds_to_arrays
+
+            arrays |= bounds_to_arrays(self.bounds, BOUNDS)
         write_archive(path, header, arrays)
 
     @classmethod
@@ -235,7 +259,7 @@ class Parser:
 
         labeller = None if self.labeller is None else Labeller(self.labeller.sets, cut(self.labeller.model, labels))
         smaller = None if self.pruner is None else cut(self.pruner, pruner)
-        return replace(self, model=cut(self.model, trees), pruner=smaller, labeller=labeller)
+        return replace(self, model=cut(self.model, trees), pruner=smaller, labeller=labeller, stored_bounds=None)
 
     def described(self, **about: Any) -> Parser:
         """The parser with more to tell about it."""
@@ -244,6 +268,11 @@ class Parser:
 
 def line_of(kind: str, text: str) -> str:
     return f"{'arc' if kind == 'between' else kind}: {text}"
+
+
+def parts_of_three(allowed: Allowed) -> int:
+    """About how many grand-siblings there are."""
+    return int(candidates_of(allowed, grand=True).score_start[-1]) // 2
 
 
 def likely_arcs(scores: Scores, threshold: float, *, single_root: bool, projective: bool = True) -> Allowed:
@@ -352,9 +381,15 @@ def parser_of(header: dict[str, Any], arrays: dict[str, Any], where: str) -> Par
         raise
     except (KeyError, TypeError, ValueError, AttributeError, InputError) as error:
         raise FormatError(f"{where}: the header is damaged: {error!r}.") from None
+    stored = None
+    if bounds := {name: array for name, array in arrays.items() if name.startswith(f"{BOUNDS}_")}:
+        from zerogap.features.part_bounds import StoredBounds  # most parsers do without
+
+        stored = StoredBounds(parts["model"], bounds, BOUNDS, where)
     return Parser(
-        order, parts["model"], parts.get("pruner"), threshold, labeller, single_root, projective, about if isinstance(about, dict) else {}
-    )
+        order, parts["model"], parts.get("pruner"), threshold, labeller, single_root, projective,
+        about if isinstance(about, dict) else {}, stored,
+    )  # fmt: skip
 
 
 def sets_of(value: dict[str, Any], where: str) -> LabelSets:

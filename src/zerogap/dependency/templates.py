@@ -226,6 +226,7 @@ label: head.{tag}+mod.{tag}+after.{tag}
 ORDERS: dict[str, str] = {
     "first": ARCS,
     "sibling": ARCS + SIBLINGS,
+    "grandparent": ARCS + GRANDPARENTS,
     "grandsibling": ARCS + SIBLINGS + GRANDPARENTS + GRANDSIBLINGS,
 }
 

@@ -1,4 +1,4 @@
-"""Training of dependency parsers: a random field that prunes, MIRA or the perceptron for the tree, MIRA for the labels."""
+"""Training of dependency parsers: a random field that prunes, one of several learners for the tree, MIRA for the labels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from zerogap.features.part_templates import PartTemplate, parse_part_templates
 
 __all__ = ["Progress", "train"]
 
-ALGORITHMS = ("mira", "perceptron", "crf")
+ALGORITHMS = ("mira", "perceptron", "crf", "bp")
 
 
 def train(
@@ -50,22 +50,25 @@ def train(
 ) -> Parser:
     """A parser from sentences with trees; with `labels`, those of the sentences are learned too.
 
-    `algorithm` is mira, perceptron, or crf (for order first). `step` is the largest step of MIRA, `threshold` what the pruner
-    keeps (see `Parser`), `templates` replaces the default features of the tree. Features that occur less than `min_count` times in gold
-    trees get no weight (0: features of wrong trees get weights too), and the `most_features` largest weights are kept. With
-    `development`, the best epoch is taken, and training stops after `patience` epochs without a better one. `checkpoints` is a
-    folder: a run that was interrupted goes on from there. With `projective=False` arcs may cross; with `relaxed` heads then learn to choose
-    their modifiers without any tree, which is faster (Rush 2014, section 6.6).
+    `algorithm` is mira, perceptron, or what maximises the likelihood of the trees: crf for order first, bp, which does it approximately,
+    for the others (Smith & Eisner 2008). `step` is the largest step of MIRA, `threshold` what the pruner keeps (see `Parser`), `templates`
+    replaces the default features of the tree. Features that occur less than `min_count` times in gold trees get no weight (0: features of
+    wrong trees get weights too, but from crf), and the `most_features` largest weights are kept. With `development`, the best epoch
+    is taken, and training stops after `patience` epochs without a better one. `checkpoints` is a folder: a run that was interrupted goes on
+    from there. With `projective=False` arcs may cross; with `relaxed` heads then learn to choose their modifiers without any tree, which is
+    faster (Rush 2014, section 6.6).
     """
     for name, given, known in (("order", order, ORDERS), ("algorithm", algorithm, ALGORITHMS)):
         if given not in known:
             raise UnknownMethod(name, given, known)
     if algorithm == "crf" and order != "first":
-        raise InputError(f"algorithm 'crf' was given with order {order!r}: expected order 'first'; mira and perceptron train all orders.")
-    if relaxed and (projective or order == "first" or algorithm == "crf"):
+        raise InputError(f"algorithm 'crf' was given with order {order!r}: expected order 'first'; bp does the same for larger orders.")
+    if algorithm == "bp" and order == "first":
+        raise InputError("algorithm 'bp' was given with order 'first': expected a larger order; crf does the same for 'first', exactly.")
+    if relaxed and (projective or order == "first" or algorithm not in ("mira", "perceptron")):
         raise InputError(
-            f"relaxed=True was given with order {order!r}, algorithm {algorithm!r} and projective={projective}: expected order 'sibling' or"
-            " 'grandsibling', 'mira' or 'perceptron', and projective=False."
+            f"relaxed=True was given with order {order!r}, algorithm {algorithm!r} and projective={projective}: expected an order above"
+            " 'first', 'mira' or 'perceptron', and projective=False."
         )
     for name, number in (("epochs", epochs), ("seed", seed), ("min_count", min_count)):
         if isinstance(number, bool) or not isinstance(number, int) or number < 0:

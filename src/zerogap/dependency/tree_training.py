@@ -14,6 +14,7 @@ import numpy as np
 
 from zerogap.dependency.candidates import candidates_of
 from zerogap.dependency.field import train_field
+from zerogap.dependency.model import GRAND
 from zerogap.dependency.scored import Allowed, Weights, arcs_under, block_under, every_arc, keys_of_choice, keys_of_tree
 from zerogap.dependency.sentences import Sentence
 from zerogap.dependency.training_options import Integers, Options, fingerprint_of, gold_heads, start_with
@@ -45,7 +46,7 @@ def train_trees(
     most_features: int | None,
 ) -> PartModel:
     features = PartFeatures(templates)
-    single_root, grand = options.single_root, order == "grandsibling"
+    single_root, grand = options.single_root, order in GRAND
     gold = [gold_heads(sentence, options) for sentence in sentences]
 
     def best_tree(weights: Weights, encoded: Encoded, allowed: Allowed, right: Integers | None) -> Integers:
@@ -135,6 +136,10 @@ def train_trees(
     stage = options.stage("tree", options.epochs, fingerprint, unlabelled_accuracy if held_out else None)
     if algorithm == "crf":
         found = train_field(features, sentences, options, stage)
+    elif algorithm == "bp":
+        from zerogap.dependency.bp_training import train_by_beliefs  # most trainings do without
+
+        found = train_by_beliefs(features, sentences, candidates, options, stage, grand=grand)
     else:
         keys = (keys_of_tree(features, features.encode(s.columns, len(s)), heads) for s, heads in zip(sentences, gold, strict=True))
         found = run_epochs(step, len(sentences), start=start_with(keys, options.min_count), **stage)

@@ -307,6 +307,7 @@ def agree(
     of_tree, of_down, of_up = choices[0], choices[1], choices[2]
     for a in range(n_arcs):
         of_tree[a] = of_down[a] = of_up[a] = 0
+        best_prices[0, a], best_prices[1, a] = down[a], up[a]  # any prices show that no tree is left
     taken = np.zeros(n_arcs, dtype=np.int64)
     v, back, ends = np.empty((2, longest + 1)), np.empty((2, longest + 1), dtype=np.int64), np.empty(2, dtype=np.int64)
     heads = np.zeros(n, dtype=np.int64)

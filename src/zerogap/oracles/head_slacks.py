@@ -147,3 +147,59 @@ def automata_slacks(
         for a in range(n_arcs):
             slacks[1, a] = 0.0
     return 1
+
+
+@kernel(int64(*SCORED, readonly(float64, 2), writable(float64, 1)))
+def joint_slacks(
+    flags, contexts, modifier_start, modifiers, context, pairs, pair_start, stops, grand, grand_start, joint, joint_start, outer,
+    outer_start, node_start, node_modifier, node_stop, edge_start, edge_from, edge_weight, prices, slacks,
+):  # fmt: skip
+    """How much less a head gets if it must have a part of three: for every entry of `joint`, all arcs being open and no sides lattices.
+
+    out: slacks, of entries that are parts; the others are left as they are.
+    """
+    n = contexts.shape[0] - 1
+    down, up = prices[0], prices[1]
+    first_context, arc_of_context = index_contexts(contexts, modifiers, context, 1)
+    longest, most = 0, 1
+    for h in range(n + 1):
+        most = max(most, contexts[h])
+        for place in (2 * h, 2 * h + 1):
+            longest = max(longest, modifier_start[place + 1] - modifier_start[place])
+    before, after = np.empty((2, most, longest + 1)), np.empty((2, most, longest + 1))  # best ways to a modifier, and on from it
+    for h in range(1, n + 1):
+        for side in range(2):
+            place = 2 * h + side
+            first = modifier_start[place]
+            q = modifier_start[place + 1] - first
+            for k in range(contexts[h]):
+                here = joint_start[place] + k * (q + 1) * q
+                v, b = before[side, k], after[side, k]
+                v[0] = 0.0
+                for j in range(q):
+                    best = -np.inf
+                    for p in range(j + 1):
+                        best = max(best, v[p] + pairs[pair_start[place] + p * q + j] + joint[here + p * q + j])
+                    v[j + 1] = best + grand[grand_start[place] + k * q + j] - down[first + j]
+                for p in range(q, -1, -1):
+                    best = stops[first + place + p] + (outer[outer_start[place] + k * (q + 1) + p] if flags & OUTER else 0.0)
+                    for j in range(p, q):
+                        rest = grand[grand_start[place] + k * q + j] - down[first + j] + b[j + 1]
+                        best = max(best, pairs[pair_start[place] + p * q + j] + joint[here + p * q + j] + rest)
+                    b[p] = best
+        value = -np.inf
+        for k in range(contexts[h]):
+            value = max(value, after[0, k, 0] + after[1, k, 0] - up[arc_of_context[first_context[h] + k]])
+        for side in range(2):
+            place = 2 * h + side
+            first = modifier_start[place]
+            q = modifier_start[place + 1] - first
+            for k in range(contexts[h]):
+                here = joint_start[place] + k * (q + 1) * q
+                lost = value - after[1 - side, k, 0] + up[arc_of_context[first_context[h] + k]]
+                v, b = before[side, k], after[side, k]
+                for p in range(q):
+                    for j in range(p, q):
+                        rest = grand[grand_start[place] + k * q + j] - down[first + j] + b[j + 1]
+                        slacks[here + p * q + j] = lost - v[p] - pairs[pair_start[place] + p * q + j] - joint[here + p * q + j] - rest
+    return 0
