@@ -69,6 +69,11 @@ def test_options(run, trees, tmp_path):
         assert run(*crossing, *more).code == 0
         assert run("parse", trees[1], "--model", model, "--certificates", tmp_path / "p.jsonl").code == 0
         assert run("verify", tmp_path / "p.jsonl").output == "12 solutions hold, 12 of them optimal\n"
+    assert run(*crossing, "--model", "grandparent", "--learner", "bp", "--threshold", 0, "--bounds").code == 0
+    parser = Parser.load(model)
+    assert (parser.order, parser.pruner, parser.bounds.coverage) == ("grandparent", None, 1.0)
+    assert run("parse", trees[1], "--model", model, "--certificates", tmp_path / "p.jsonl").code == 0
+    assert run("verify", tmp_path / "p.jsonl").output == "12 solutions hold, 12 of them optimal\n"
     assert run(*arguments, "--columns", "upos,lemma").code == 0
     assert set(Parser.load(model).columns) == {"form", "lemma", "upos"}
     assert "Known: form, lemma, upos, xpos, feats" in run(*arguments, "--columns", "form,pos").errors
@@ -141,7 +146,7 @@ def test_several_roots(run, tmp_path):
         (["dependency", "good.conllu", "-o", "m.npz", "--algorithm", "svm"], "Known: mira, perceptron, crf"),
         (["dependency", "good.conllu", "-o", "m.npz", "--algorithm", "crf"], "algorithm 'crf' was given with order 'grandsibling'"),
         (["dependency", "good.conllu", "-o", "m.npz", "--relaxed"], "relaxed=True was given with order 'grandsibling'"),
-        (["dependency", "good.conllu", "-o", "m.npz", "--threshold", "0"], "threshold is 0.0: expected a number above 0, up to 1"),
+        (["dependency", "good.conllu", "-o", "m.npz", "--step", "0"], "step is 0.0: expected a number above 0"),
         (["dependency", "good.conllu", "-o", "m.npz", "--dev", "empty.conllu"], "empty.conllu holds no trees"),
         (["dependency", "good.conllu", "-o", "m.npz", "--templates", "empty.conllu"], "empty.conllu holds no templates"),
         (["dependency", "good.conllu", "-o", "m.npz", "--templates", "odd.txt"], "odd.txt, line 2: "),

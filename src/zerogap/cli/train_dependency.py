@@ -75,7 +75,7 @@ def train_dependency_command(
     threshold: Annotated[
         float,
         typer.Option(
-            help="Arcs that are less likely, compared with the word's likeliest one, are pruned.", min=0.0, max=1.0, metavar="SHARE"
+            help="Arcs that are less likely, compared with the word's likeliest one, are pruned; 0 prunes none.", min=0.0, max=1.0, metavar="SHARE"
         ),
     ] = 1e-3,
     step: Annotated[float, typer.Option(help="The largest step of mira.", min=0.0, metavar="SIZE")] = 1.0,
@@ -95,6 +95,9 @@ def train_dependency_command(
     ] = False,
     multi_root: Annotated[bool, typer.Option("--multi-root", help="Trees may have several roots.")] = False,
     no_labels: Annotated[bool, typer.Option("--no-labels", help="Learn heads only, no relations.")] = False,
+    bounds: Annotated[
+        bool, typer.Option("--bounds", help="Keep bounds of the weights of larger parts too: then few of many parts have to be scored.")
+    ] = False,
     checkpoints: Annotated[
         Path | None,
         typer.Option(help="Keep the state here after every epoch; training that was interrupted goes on from it.", metavar="FOLDER"),
@@ -161,6 +164,11 @@ def train_dependency_command(
             checkpoints=checkpoints,
             report=lambda done: steps.advance(log.added(done)),
         )
+    if bounds:
+        from zerogap.dependency.bound_notes import compute_bounds
+
+        with progress("bounds") as steps:
+            parser = compute_bounds(parser, given, report=lambda done: steps.advance("bounds"))
     report = report_on(parser, held_out) if held_out else None
     words = sum(map(len, given))
     scores = {} if report is None else {"uas": report.uas, "las": report.las}

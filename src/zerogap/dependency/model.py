@@ -366,7 +366,7 @@ def parser_of(header: dict[str, Any], arrays: dict[str, Any], where: str) -> Par
         templates = {name: PartFeatures(found, tokens) for name, found in parsed.items()}
         if (
             order not in ORDERS
-            or not 0.0 < threshold <= 1.0
+            or not 0.0 <= threshold <= 1.0
             or not isinstance(single_root, bool)
             or not isinstance(projective, bool)
             or "model" not in templates

@@ -51,7 +51,7 @@ def train(
     """A parser from sentences with trees; with `labels`, those of the sentences are learned too.
 
     `algorithm` is mira, perceptron, or what maximises the likelihood of the trees: crf for order first, bp, which does it approximately,
-    for the others (Smith & Eisner 2008). `step` is the largest step of MIRA, `threshold` what the pruner keeps (see `Parser`), `templates`
+    for the others (Smith & Eisner 2008). `step` is the largest step of MIRA, `threshold` what the pruner keeps (see `Parser`; 0: all), `templates`
     replaces the default features of the tree. Features that occur less than `min_count` times in gold trees get no weight (0: features of
     wrong trees get weights too, but from crf), and the `most_features` largest weights are kept. With `development`, the best epoch
     is taken, and training stops after `patience` epochs without a better one. `checkpoints` is a folder: a run that was interrupted goes on
@@ -73,9 +73,10 @@ def train(
     for name, number in (("epochs", epochs), ("seed", seed), ("min_count", min_count)):
         if isinstance(number, bool) or not isinstance(number, int) or number < 0:
             raise InputError(f"{name} is {number!r}: expected an integer, 0 or more.")
-    for name, value, largest in (("step", step, np.inf), ("threshold", threshold, 1.0)):
-        if not isinstance(value, int | float) or not 0.0 < value <= largest:
-            raise InputError(f"{name} is {value!r}: expected a number above 0{'' if largest == np.inf else f', up to {largest:g}'}.")
+    if not isinstance(step, int | float) or not 0.0 < step:
+        raise InputError(f"step is {step!r}: expected a number above 0.")
+    if not isinstance(threshold, int | float) or not 0.0 <= threshold <= 1.0:
+        raise InputError(f"threshold is {threshold!r}: expected a number from 0, which prunes nothing, to 1.")
     train_set = checked(sentences, single_root, "sentences")
     held_out = checked(development, single_root, "development") if development else []
     columns = known_columns(train_set)
@@ -93,7 +94,7 @@ def train(
         folder.mkdir(parents=True, exist_ok=True)
     options = Options(epochs, seed, step, projective, single_root, threshold, min_count, patience, folder, report, relaxed)
     pruner, candidates, held_out_candidates = None, None, None
-    if order != "first":
+    if order != "first" and threshold > 0.0:
         pruner, candidates, held_out_candidates = train_pruner(train_set, held_out, columns, options)
     model = train_trees(train_set, held_out, parsed, order, algorithm, candidates, held_out_candidates, options, most_features)
     judged = [sentence for sentence in held_out if sentence.labels is not None]
