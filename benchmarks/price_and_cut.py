@@ -21,16 +21,13 @@ A sentence whose program is not solved within LIMIT seconds counts with the time
 from __future__ import annotations
 
 import argparse
-import importlib.util
-import os
-import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from nonprojective import BORROWED, SEVERAL_ROOTS, headline, instances, sentences_of
 
 from zerogap.baselines.dependency_ilp import solve_dependency
 from zerogap.dependency import Problem, decode
@@ -42,28 +39,14 @@ from zerogap.dependency.score_bounds import lazy_problem
 from zerogap.dependency.scored import every_arc
 from zerogap.dependency.sentences import Sentence
 from zerogap.dependency.training import train
-from zerogap.io.conllu import read_conllu
 from zerogap.proof.verify import verify
 
-SHARED = Path(os.environ.get("ZEROGAP_DATA", Path(__file__).parents[2] / "shared" / "data"))
-DATA = SHARED / "ud"
 TREEBANKS = ("da_ddt", "it_isdt", "it_vit", "hu_szeged", "en_ewt")
-BORROWED = {"it_isdt": "it_partut", "it_vit": "it_partut"}
-SEVERAL_ROOTS = ("da_ddt",)
 LIMIT = 60.0  # seconds for a program
 SAME = 1e-6  # relative difference of objectives that are the same
 VERIFIED = 20  # sentences of a treebank whose certificates are checked
 FAMILIES = ("ArcGP+GPArc", "OneGP+NoGP", "OneGP+GPArc", "all")
 PARTS = ("train", "price", "constraints", "anchors")
-
-
-def headline(text: str) -> None:
-    print(f"\n{text}\n{'-' * len(text)}", flush=True)
-
-
-def sentences_of(treebank: str, part: str) -> list[Sentence]:
-    path = DATA / treebank / f"{part}.conllu"
-    return [record.sentence for record in read_conllu(path)] if path.exists() else []
 
 
 def trained(folder: Path, treebank: str, epochs: int, algorithm: str) -> Parser:
@@ -213,16 +196,6 @@ def constraints_table(parser: Parser, treebank: str, test: Sequence[Sentence]) -
         ("UAS", lambda c: f"{c.uas:.2f}"),
     ):  # fmt: skip
         print(f"{text:34}" + "".join(f"{cell(column):>14}" for column in columns.values()), flush=True)
-
-
-def instances() -> Any:
-    spec = importlib.util.spec_from_file_location("instances", SHARED.parent / "instances" / "instances.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["instances"] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def anchors_table(most: int) -> None:
