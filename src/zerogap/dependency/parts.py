@@ -301,37 +301,51 @@ def allowed_parts(name: str, allowed: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 def parts_of_tree(heads: Sequence[int], names: Iterable[str]) -> Iterator[tuple[str, list[tuple[int, ...]]]]:
     """The indices of the parts of a tree, for every kind that is named. Where heads form a cycle, those that mean something."""
-    words = range(1, len(heads) + 1)
     head_of = [-1, *heads]
-    before = [0, *heads]  # the modifier before a word, its head if it is the first
-    left, right = list(range(len(head_of))), list(range(len(head_of)))  # the last modifiers so far
+    sides: Sides | None = None
+    for name in names:
+        if name == "grandparents":
+            found = [(g, h, m) for m, h in enumerate(heads, 1) if (g := head_of[h]) not in (-1, h, m) and h != m]
+            yield name, found  # type: ignore[misc]  # tuples of three are tuples
+        else:
+            sides = sides or sides_of(heads)
+            yield name, list(OF_TREE[name](head_of, sides))
+
+
+class Sides(NamedTuple):
+    """The modifiers of all heads: `pairs` of each and the one before it, (h, s, m), and the last ones, the head itself if there is none."""
+
+    pairs: list[tuple[int, int, int]]
+    before: list[int]  # the modifier before a word, its head if it is the first
+    left: list[int]
+    right: list[int]
+
+
+def sides_of(heads: Sequence[int]) -> Sides:
+    before = [0, *heads]
+    left, right = list(range(len(before))), list(range(len(before)))  # the last modifiers so far
     pairs: list[tuple[int, int, int]] = []
-    for m, h in zip(words, heads, strict=True):
+    for m, h in enumerate(heads, 1):
         if h < m:
             pairs.append((h, right[h], m))
             before[m], right[h] = right[h], m
-    for m in reversed(words):
-        if (h := head_of[m]) > m:
+    for m in range(len(heads), 0, -1):
+        if (h := heads[m - 1]) > m:
             pairs.append((h, left[h], m))
             before[m], left[h] = left[h], m
-    for name in names:
-        yield name, list(OF_TREE[name](pairs, head_of, before, left, right))
+    return Sides(pairs, before, left, right)
 
 
-Found = Iterable[tuple[int, ...]]
-OF_TREE: dict[str, Callable[[list[tuple[int, int, int]], list[int], list[int], list[int], list[int]], Found]] = {
-    "siblings": lambda pairs, head_of, before, left, right: pairs,
-    "stops": lambda pairs, head_of, before, left, right: [
-        (h, ends[h]) for h in range(len(head_of)) for ends in (left, right) if h > 0 or ends is right
+OF_TREE: dict[str, Callable[[list[int], Sides], Iterable[tuple[int, ...]]]] = {
+    "siblings": lambda head_of, sides: sides.pairs,
+    "stops": lambda head_of, sides: [
+        (h, ends[h]) for h in range(len(head_of)) for ends in (sides.left, sides.right) if h > 0 or ends is sides.right
     ],
-    "grandparents": lambda pairs, head_of, before, left, right: [
-        (g, h, m) for h, _, m in pairs if (g := head_of[h]) not in (-1, h, m)
+    "outermost": lambda head_of, sides: [
+        (g, h, m) for h, g in enumerate(head_of) for m in {sides.left[h], sides.right[h]} - {h} if g not in (-1, h, m)
     ],
-    "outermost": lambda pairs, head_of, before, left, right: [
-        (g, h, m) for h, g in enumerate(head_of) for m in {left[h], right[h]} - {h} if g not in (-1, h, m)
+    "grandsiblings": lambda head_of, sides: [
+        (g, h, s, m) for h, s, m in sides.pairs if (g := head_of[h]) not in (-1, h, s, m)
     ],
-    "grandsiblings": lambda pairs, head_of, before, left, right: [
-        (g, h, s, m) for h, s, m in pairs if (g := head_of[h]) not in (-1, h, s, m)
-    ],
-    "trisiblings": lambda pairs, head_of, before, left, right: [(h, before[s], s, m) for h, s, m in pairs if s != h],
+    "trisiblings": lambda head_of, sides: [(h, sides.before[s], s, m) for h, s, m in sides.pairs if s != h],
 }  # fmt: skip

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.dependency.head_automaton import HeadAutomaton, read_automata, with_weights
-from zerogap.dependency.parts import ORDERS, Factor, Parts, parts_of_tree, read_factors, read_parts
+from zerogap.dependency.parts import ORDERS, DenseParts, Factor, Parts, parts_of_tree, read_factors, read_parts
 from zerogap.errors import InputError, InvalidStructure, ScoreShapeError
 from zerogap.grid import Scores, as_scores, check_scores, choose_resolution, largest_magnitude, round_to_grid, rounded_together
 
@@ -170,7 +170,8 @@ class Problem:
             total += float(self.labels[heads, words, labels].sum())
         parts = self.parts
         for name, found in parts_of_tree(heads.tolist(), parts) if parts else ():
-            total += float(scores_of(parts[name], found).sum())
+            some = parts[name]
+            total += sum(map(some.table.item, found)) if isinstance(some, DenseParts) else float(scores_of(some, found).sum())
         if self.automata:
             total += sum(automaton.weight(modifiers_of(heads, automaton)) for automaton in self.automata)
         return total + sum(factor.score for factor in self.factors if holds(factor, heads)) if self.factors else total

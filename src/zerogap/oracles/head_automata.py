@@ -313,6 +313,7 @@ def agree(
     heads = np.zeros(n, dtype=np.int64)
     new_heads = np.empty(n, dtype=np.int64)
     last = np.empty(2 * n + 2, dtype=np.int64)
+    separate = not flags & CHAIN  # modifiers do not care about each other: values of all contexts of a word are kept up to date
     bound, decoded = np.inf, 0
     previous, rises, since, scale = np.inf, result[RISES], 0, result[SCALE]
     status = TIRED
@@ -368,7 +369,7 @@ def agree(
                         worth = worth - up[a] if state[a] != CLOSED else -np.inf
                     if worth > best:
                         best, k = worth, c - begin
-                again = k >= 0 and fresh[begin + k] == version[h]
+                again = k >= 0 and (fresh[begin + k] == version[h] or (separate and h > 0 and values[begin + k] < np.inf))
                 if k < 0 or (again and (k == there or (k == chosen_context[h] and chosen_version[h] == version[h]))):
                     break
                 value = 0.0
@@ -471,12 +472,23 @@ def agree(
             change = of_down[a] - of_tree[a]
             h, m = arc_head[a], modifiers[a]
             if change != 0:
-                down[a] += step * change
                 weights[h, m] += step * change
                 version[h] += 1
                 dirty[h] = 1
-                if change < 0:
+                if separate and h > 0:
+                    place = 2 * h + (1 if m > h else 0)
+                    first = modifier_start[place]
+                    q = modifier_start[place + 1] - first
+                    for k in range(contexts[h]):
+                        worth = pairs[pair_start[place] + a - first] - down[a]
+                        if flags & GRAND:
+                            worth += grand[grand_start[place] + k * q + a - first]
+                        less = worth - step * change
+                        c = first_context[h] + k
+                        values[c] += -step * change if state[a] == REQUIRED else max(less, 0.0) - max(worth, 0.0)
+                elif change < 0:
                     risen[h] += step
+                down[a] += step * change
             if grandparents:
                 change = of_up[a] - of_tree[a]
                 if change != 0:
