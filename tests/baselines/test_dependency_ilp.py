@@ -138,8 +138,6 @@ def test_what_is_not_offered():
         solve_dependency(Problem(arcs, projective=True))
     with pytest.raises(InputError, match="the problem scores trisiblings: expected none"):
         solve_dependency(Problem(arcs, trisiblings=np.zeros((3, 3, 3, 3))))
-    with pytest.raises(InputError, match="the problem scores factors: expected none"):
-        solve_dependency(Problem(arcs, factors=[([(0, 1)], 1.0)]))
     with pytest.raises(UnknownMethod, match="Did you mean 'multi'"):
         solve_dependency(Problem(arcs), flow="mult")
     with pytest.raises(UnknownMethod, match="Known: tight, 2009"):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zerogap.errors import InputError
+from zerogap.errors import InputError, UnknownMethod
 from zerogap.proof.certificate import DynamicProgram
 from zerogap.proof.leaves import check_cover
 from zerogap.relax.branching import Bounded, branch_and_bound
@@ -66,3 +66,34 @@ def test_threads_are_checked():
     for threads in (0, -1, True, "2"):
         with pytest.raises(InputError, match="threads"):
             decode_each(lambda problem: problem, [], threads)
+
+
+@given(st.lists(st.tuples(st.integers(-3, 9), st.integers(0, 5)), max_size=6), st.integers(0, 12), st.integers(1, 5))
+def test_the_k_best_in_either_order(items, room, k):
+    gains, weights = [g for g, _ in items], [w for _, w in items]
+    subsets = itertools.chain.from_iterable(itertools.combinations(range(len(items)), size) for size in range(len(items) + 1))
+    scores = sorted((sum(gains[i] for i in some) for some in subsets if sum(weights[i] for i in some) <= room), reverse=True)
+    for order in ("best-first", "breadth-first"):
+        found = branch_and_bound(subset_problem(gains, weights, room), k=k, order=order)
+        assert [candidate.score for candidate in found.ranked] == scores[:k]
+        assert found.bound == found.best.score == scores[0]
+        check_cover(found.certificate.leaves, max(len(items), 1))
+        limited = branch_and_bound(subset_problem(gains, weights, room), k=k, order=order, max_nodes=4)
+        assert limited.best.score <= scores[0] <= limited.bound
+        assert all(later <= earlier for earlier, later in itertools.pairwise(found.trace.bounds))
+    with pytest.raises(UnknownMethod, match="order"):
+        branch_and_bound(subset_problem(gains, weights, room), order="depth-first")
+
+
+def test_evidence_is_made_for_leaves_only():
+    made = []
+
+    def solve(fixed, warm, incumbent, left):
+        def evidence():
+            made.append(fixed)
+            return DynamicProgram()
+
+        return Bounded(3.0 - len(fixed), evidence, Candidate(fixed, 1.0), None if len(fixed) == 2 else len(fixed))
+
+    found = branch_and_bound(solve)
+    assert sorted(made) == sorted(leaf.fixed for leaf in found.certificate.leaves)

@@ -10,6 +10,7 @@ The programs of Martins, Smith & Xing 2009 that Rush 2014, table 6.2, compares w
     outermost             the same for stops in place of arcs: sum_g t(g, h, m) = stop(h, m), and sum_m t(g, h, m) <= arc(g, h) per side
     grandsiblings         the same for steps: sum_g t(g, h, s, m) = step(h, s, m), and sum_s t(g, h, s, m) <= arc(g, h). Their variables
                           carry the scores of grandparents too
+    factors               a variable for each, at most every one of its arcs, and at least what they leave of 1 (Martins et al. 2009)
 
 What is forbidden has no variable. If arcs are integers, so are all the others.
 """
@@ -93,7 +94,7 @@ def check_options(problem: Problem, flow: str, grandparents: str) -> None:
         raise UnknownMethod("grandparents", grandparents, GRANDPARENTS)
     if problem.projective:
         raise InputError("the problem is projective: expected projective=False, as the linear programs are over all trees.")
-    for name in ("trisiblings", "factors", "automata"):
+    for name in ("trisiblings", "automata"):
         if name in problem.larger:
             raise InputError(f"the problem scores {name}: expected none, as the linear programs have no variables for them.")
 
@@ -116,6 +117,8 @@ def add_parts(program: Blocks, arcs: Arcs, problem: Problem, grandparents: str) 
             add_grandsiblings(program, arcs, sides, problem.grandsiblings, problem.grandparents)
     if problem.grandparents is not None and problem.grandsiblings is None:
         (add_grandparents if grandparents == "tight" else add_products)(program, arcs, problem.grandparents)
+    if problem.factors:
+        add_factors(program, arcs, problem)
 
 
 class Sides(NamedTuple):
@@ -212,6 +215,22 @@ def add_products(program: Blocks, arcs: Arcs, parts: Parts) -> None:
         below = program.add_rows(len(columns), -np.inf, 0.0)
         program.fill(below, columns)
         program.fill(below, arc[kept], -1.0)
+
+
+def add_factors(program: Blocks, arcs: Arcs, problem: Problem) -> None:
+    """Products of arcs: t <= z_e for every arc e, t >= sum_e z_e - (r - 1); a forbidden product has no variable."""
+    for factor in problem.factors:
+        if factor.score == 0.0 or not all(arcs.allowed[arc] for arc in factor.arcs):
+            continue
+        own = np.array([arcs.columns[arcs.number[arc]] for arc in factor.arcs])
+        both = program.add_rows(1, -np.inf, len(own) - 1.0)
+        program.fill(np.repeat(both, len(own)), own)
+        if factor.score > -np.inf:
+            column = program.add_columns(np.array([factor.score]))
+            program.fill(both, column, -1.0)
+            below = program.add_rows(len(own), -np.inf, 0.0)
+            program.fill(below, np.repeat(column, len(own)))
+            program.fill(below, own, -1.0)
 
 
 def add_outermost(program: Blocks, arcs: Arcs, sides: Sides, parts: Parts) -> None:

@@ -75,7 +75,10 @@ def train_dependency_command(
     threshold: Annotated[
         float,
         typer.Option(
-            help="Arcs that are less likely, compared with the word's likeliest one, are pruned; 0 prunes none.", min=0.0, max=1.0, metavar="SHARE"
+            help="Arcs that are less likely, compared with the word's likeliest one, are pruned; 0 prunes none.",
+            min=0.0,
+            max=1.0,
+            metavar="SHARE",
         ),
     ] = 1e-3,
     step: Annotated[float, typer.Option(help="The largest step of mira.", min=0.0, metavar="SIZE")] = 1.0,

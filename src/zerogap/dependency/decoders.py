@@ -59,7 +59,8 @@ def decode(problem: Problem, *, method: str = "auto", time_limit: float | None =
     stops, O(n^3)), `outermost` (and outermost grandchildren, O(n^4)), `grandsiblings` (and all grandparents; O(n^4), less if arcs are
     forbidden). They run to the end in polynomial time, whatever the limit. With `k` above 1 the next best structures are in
     `solution.alternatives`, None if the limit was reached before. `head-automata` scores the same parts of non-projective trees, by dual
-    decomposition and branch and bound; `dual-decomposition` does not branch, and may leave a gap.
+    decomposition and branch and bound; `dual-decomposition` does not branch, and may leave a gap. `price-and-cut` takes arcs, siblings,
+    stops and grandparents, by a linear program that scores few of them. `branch-and-bound` takes factors and everything else.
 
     >>> decode(Problem([[0, 1, 9], [0, 0, 2], [0, 5, 0]])).structure
     (2, 0)
@@ -83,12 +84,14 @@ def decode_many(
 def chosen(problem: Problem, method: str, *, polynomial: bool = False) -> str:
     """The method itself if it can decode the problem, the first one that can for `auto`; InputError says why none does."""
     parts, projective = problem.larger, problem.projective
+    if method == "auto":
+        for name, m in METHODS.items():
+            if projective in m.projective and m.parts.issuperset(parts) and (m.polynomial or not polynomial):
+                return name
     known = {name: m for name, m in METHODS.items() if m.polynomial or not polynomial}
     able = [name for name, m in known.items() if projective in m.projective and m.parts.issuperset(parts)]
     kind = "projective" if problem.projective else "non-projective"
     if method == "auto":
-        if able:
-            return able[0]
         beside = f" with {', '.join(problem.larger)}"
         raise InputError(f"no method is exact for a {kind} problem{beside}: {what_there_is(known, problem.projective)}.")
     if method in able:
@@ -239,6 +242,30 @@ def by_agreement(*, branch: bool) -> Callable[..., Solution[Tree]]:
     return decoder
 
 
+def by_price_and_cut(problem: Problem, *, time_limit: float | None = None, k: int = 1) -> Solution[Tree]:
+    """A decoder by a linear program that grows, and branch and bound."""
+    from zerogap.dependency.price_and_cut import decode_by_pricing  # most do without
+
+    if k > 1:
+        raise InputError(f"k is {k}: expected 1, since the next best trees are not known by this method.")
+    arcs, labels = with_best_labels(problem)
+    if problem.n_words == 0:
+        heads, bound, _ = no_words(problem)
+        return Solution(problem.tree(heads, heads), bound, bound, HeadPrices((), (), ()), Trace((bound,), (bound,), (0.0,)))
+    return decode_by_pricing(problem, arcs, labels, time_limit=time_limit)
+
+
+def by_branch_and_bound(problem: Problem, *, time_limit: float | None = None, k: int = 1) -> Solution[Tree]:
+    """A decoder of problems with factors."""
+    from zerogap.dependency.factor_search import decode_with_factors  # most do without
+
+    arcs, labels = with_best_labels(problem)
+    if problem.n_words == 0:
+        heads, bound, _ = no_words(problem)
+        return Solution(problem.tree(heads, heads), bound, bound, HeadPrices((), (), ()), Trace((bound,), (bound,), (0.0,)))
+    return decode_with_factors(problem, arcs, labels, k=k, time_limit=time_limit)
+
+
 def infeasible_parts(problem: Problem, arcs: Scores) -> Infeasible:
     best_by_arcs(problem, arcs)  # if it is the arcs, this says so
     return Infeasible(f"no projective tree avoids the parts of score -inf: {', '.join(problem.larger)}.")
@@ -264,4 +291,6 @@ METHODS: dict[str, Method] = {
     "grandsiblings": Method(exactly(partial(best_by_candidates, grand=True), ranked_projective), frozenset({True}), GRANDSIBLINGS),
     "head-automata": Method(by_agreement(branch=True), BOTH, OF_HEADS, polynomial=False),
     "dual-decomposition": Method(by_agreement(branch=False), BOTH, OF_HEADS, exact=False, polynomial=False),
+    "price-and-cut": Method(by_price_and_cut, BOTH, SIBLINGS | {"grandparents"}, polynomial=False),
+    "branch-and-bound": Method(by_branch_and_bound, BOTH, OF_HEADS | {"factors"}, polynomial=False),
 }

@@ -168,13 +168,13 @@ class Problem:
         total = float(self.arcs[heads, words].sum())
         if self.labels is not None:
             total += float(self.labels[heads, words, labels].sum())
-        parts = self.parts
-        for name, found in parts_of_tree(heads.tolist(), parts) if parts else ():
+        parts, plain = self.parts, heads.tolist()
+        for name, found in parts_of_tree(plain, parts) if parts else ():
             some = parts[name]
             total += sum(map(some.table.item, found)) if isinstance(some, DenseParts) else float(scores_of(some, found).sum())
         if self.automata:
             total += sum(automaton.weight(modifiers_of(heads, automaton)) for automaton in self.automata)
-        return total + sum(factor.score for factor in self.factors if holds(factor, heads)) if self.factors else total
+        return total + sum(factor.score for factor in self.factors if holds(factor, plain)) if self.factors else total
 
     def check(self, structure: Any) -> None:
         """Raises InvalidStructure unless the structure is a tree that the problem allows."""
@@ -197,8 +197,8 @@ class Problem:
                 raise InvalidStructure(
                     f"the label {structure[1][m - 1]!r} of the arc {heads[m - 1]} -> {m} is forbidden: its score is -inf."
                 )
-        parts = self.parts
-        for name, found in parts_of_tree(heads.tolist(), parts):
+        parts, plain = self.parts, heads.tolist()
+        for name, found in parts_of_tree(plain, parts):
             forbidden = np.flatnonzero(scores_of(parts[name], found) == -np.inf)
             if forbidden.size:
                 raise InvalidStructure(f"the part {name}{list(found[int(forbidden[0])])} is forbidden: its score is -inf.")
@@ -209,7 +209,7 @@ class Problem:
                     f"the {automaton.side} automaton of word {automaton.head} does not accept the modifiers {modifiers}."
                 )
         for i, factor in enumerate(self.factors):
-            if factor.score == -np.inf and holds(factor, heads):
+            if factor.score == -np.inf and holds(factor, plain):
                 raise InvalidStructure(f"the tree has all arcs of factors[{i}], which are forbidden together: its score is -inf.")
 
 
@@ -281,7 +281,7 @@ def shown(names: Sequence[Label]) -> str:
     return ", ".join(map(repr, names[:10])) + (", ..." if len(names) > 10 else "")
 
 
-def holds(factor: Factor, heads: NDArray[np.int64]) -> bool:
+def holds(factor: Factor, heads: Sequence[int]) -> bool:
     return all(heads[m - 1] == h for h, m in factor.arcs)
 
 

@@ -51,12 +51,12 @@ def train(
     """A parser from sentences with trees; with `labels`, those of the sentences are learned too.
 
     `algorithm` is mira, perceptron, or what maximises the likelihood of the trees: crf for order first, bp, which does it approximately,
-    for the others (Smith & Eisner 2008). `step` is the largest step of MIRA, `threshold` what the pruner keeps (see `Parser`; 0: all), `templates`
-    replaces the default features of the tree. Features that occur less than `min_count` times in gold trees get no weight (0: features of
-    wrong trees get weights too, but from crf), and the `most_features` largest weights are kept. With `development`, the best epoch
-    is taken, and training stops after `patience` epochs without a better one. `checkpoints` is a folder: a run that was interrupted goes on
-    from there. With `projective=False` arcs may cross; with `relaxed` heads then learn to choose their modifiers without any tree, which is
-    faster (Rush 2014, section 6.6).
+    for the others (Smith & Eisner 2008). `step` is the largest step of MIRA, `threshold` what the pruner keeps (see `Parser`; 0: all),
+    `templates` replaces the default features of the tree. Features that occur less than `min_count` times in gold trees get no weight (0:
+    features of wrong trees get weights too, but from crf), and the `most_features` largest weights are kept. With `development`, the best
+    epoch is taken, and training stops after `patience` epochs without a better one. `checkpoints` is a folder: a run that was interrupted
+    goes on from there. With `projective=False` arcs may cross; with `relaxed` heads then learn to choose their modifiers without any tree,
+    which is faster (Rush 2014, section 6.6).
     """
     for name, given, known in (("order", order, ORDERS), ("algorithm", algorithm, ALGORITHMS)):
         if given not in known:
@@ -73,7 +73,7 @@ def train(
     for name, number in (("epochs", epochs), ("seed", seed), ("min_count", min_count)):
         if isinstance(number, bool) or not isinstance(number, int) or number < 0:
             raise InputError(f"{name} is {number!r}: expected an integer, 0 or more.")
-    if not isinstance(step, int | float) or not 0.0 < step:
+    if not isinstance(step, int | float) or not step > 0.0:
         raise InputError(f"step is {step!r}: expected a number above 0.")
     if not isinstance(threshold, int | float) or not 0.0 <= threshold <= 1.0:
         raise InputError(f"threshold is {threshold!r}: expected a number from 0, which prunes nothing, to 1.")

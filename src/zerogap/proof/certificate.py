@@ -95,6 +95,33 @@ class Screened:
 
 
 @dataclass(frozen=True, slots=True)
+class FactorShares:
+    """How the scores of factors are shared out among their arcs, in units; `rest` is about trees with such arcs (Qian & Liu 2013, 3.2).
+
+    `words` are pairs m * (n + 1) + s of words whose factors of two arcs are shared out together: one share for every allowed head of s,
+    and the heads of m get the rest. Then come the shares of the other factors that may hold, in the order of the problem: one for every
+    arc of a positive factor, one for a negative one. See `proof.factor_shares`.
+    """
+
+    kind: ClassVar[str] = "factor-shares"
+    unit: float
+    words: tuple[int, ...]
+    shares: tuple[int, ...]
+    rest: Certificate
+
+
+@dataclass(frozen=True, slots=True)
+class Narrowed:
+    """Arcs, numbers h * (n + 1) + m, that no tree above the threshold has by the bound of these shares; `rest` is about the others."""
+
+    kind: ClassVar[str] = "narrowed"
+    shares: FactorShares
+    threshold: float
+    arcs: tuple[int, ...]
+    rest: Certificate
+
+
+@dataclass(frozen=True, slots=True)
 class Unsatisfiable:
     """Nothing that is left can satisfy one constraint: the least (or most) that its row can sum to is beyond its limit."""
 
@@ -118,7 +145,19 @@ class Leaves:
     leaves: tuple[Leaf, ...]
 
 
-Certificate = DynamicProgram | Multipliers | CutDuals | Intersection | Agreement | HeadPrices | Screened | Unsatisfiable | Leaves
+Certificate = (
+    DynamicProgram
+    | Multipliers
+    | CutDuals
+    | Intersection
+    | Agreement
+    | HeadPrices
+    | Screened
+    | FactorShares
+    | Narrowed
+    | Unsatisfiable
+    | Leaves
+)
 
 
 def certificate_to_json(certificate: Certificate) -> dict[str, Any]:
@@ -137,6 +176,11 @@ def certificate_to_json(certificate: Certificate) -> dict[str, Any]:
             body = {"arcs": list(arcs), "down": [number_to_json(v) for v in down], "up": [number_to_json(v) for v in up]}
         case Screened(prices=at, threshold=threshold, rest=rest):
             body = {"prices": certificate_to_json(at), "threshold": number_to_json(threshold), "rest": certificate_to_json(rest)}
+        case FactorShares(unit, words, shares, rest):
+            body = {"unit": number_to_json(unit), "words": list(words), "shares": list(shares), "rest": certificate_to_json(rest)}
+        case Narrowed(shares=evidence, threshold=threshold, arcs=arcs, rest=rest):
+            body = {"shares": certificate_to_json(evidence), "threshold": number_to_json(threshold), "arcs": list(arcs)}
+            body["rest"] = certificate_to_json(rest)
         case Unsatisfiable(row):
             body = {"row": row}
         case Leaves(leaves):
@@ -203,6 +247,19 @@ def screened_from_json(value: dict[str, Any], where: str) -> Screened:
     return Screened(prices, threshold, certificate_from_json(field(value, "rest", where), f"{where}.rest"))
 
 
+def factor_shares_from_json(value: dict[str, Any], where: str) -> FactorShares:
+    words, shares = (integers_from_json(field(value, name, where), f"{where}.{name}") for name in ("words", "shares"))
+    unit = number_from_json(field(value, "unit", where), f"{where}.unit")
+    return FactorShares(unit, words, shares, certificate_from_json(field(value, "rest", where), f"{where}.rest"))
+
+
+def narrowed_from_json(value: dict[str, Any], where: str) -> Narrowed:
+    shares = factor_shares_from_json(expect(field(value, "shares", where), dict, f"{where}.shares"), f"{where}.shares")
+    threshold = number_from_json(field(value, "threshold", where), f"{where}.threshold")
+    arcs = integers_from_json(field(value, "arcs", where), f"{where}.arcs")
+    return Narrowed(shares, threshold, arcs, certificate_from_json(field(value, "rest", where), f"{where}.rest"))
+
+
 def leaves_from_json(value: dict[str, Any], where: str) -> Leaves:
     leaves = []
     for i, leaf in enumerate(expect(field(value, "leaves", where), list, f"{where}.leaves")):
@@ -225,6 +282,8 @@ FROM_JSON: dict[str, Callable[[dict[str, Any], str], Certificate]] = {
     Agreement.kind: agreement_from_json,
     HeadPrices.kind: head_prices_from_json,
     Screened.kind: screened_from_json,
+    FactorShares.kind: factor_shares_from_json,
+    Narrowed.kind: narrowed_from_json,
     Unsatisfiable.kind: lambda value, where: Unsatisfiable(expect(field(value, "row", where), int, f"{where}.row")),
     Leaves.kind: leaves_from_json,
 }
@@ -271,3 +330,7 @@ def number_from_json(value: Any, where: str) -> float:
 
 def numbers_from_json(value: Any, where: str) -> tuple[float, ...]:
     return tuple(number_from_json(v, f"{where}[{i}]") for i, v in enumerate(expect(value, list, where)))
+
+
+def integers_from_json(value: Any, where: str) -> tuple[int, ...]:
+    return tuple(expect(v, int, f"{where}[{i}]") for i, v in enumerate(expect(value, list, where)))

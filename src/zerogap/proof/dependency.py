@@ -20,6 +20,7 @@ from zerogap.proof.dependency_charts import arc_chart, sibling_chart
 from zerogap.proof.dependency_grandparents import grandparent_chart
 from zerogap.proof.dependency_lists import best_of
 from zerogap.proof.exact_values import check_exact
+from zerogap.proof.factor_shares import concerns_factors, factor_bound
 from zerogap.proof.head_prices import head_prices_bound
 
 OF_GRANDPARENTS = {"grandparents", "outermost", "grandsiblings"}
@@ -28,6 +29,8 @@ OF_CHARTS = {"siblings", "stops", *OF_GRANDPARENTS}
 
 def dependency_bound(problem: Problem, certificate: Certificate) -> float:
     """The bound that a certificate proves; VerificationError if it proves none."""
+    if problem.factors or concerns_factors(certificate):
+        return factor_bound(problem, certificate, labelled_arcs(problem, 1)[..., 0], dependency_bound)
     match certificate:
         case CutDuals():
             slack_of_cuts(problem, certificate)

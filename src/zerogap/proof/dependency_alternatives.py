@@ -16,14 +16,18 @@ from zerogap.dependency.problem import Problem
 from zerogap.errors import VerificationError
 from zerogap.grid import Scores
 from zerogap.proof.certificate import Certificate, CutDuals
-from zerogap.proof.dependency import best_projective_scores, labelled_arcs, slack_of_cuts
+from zerogap.proof.dependency import best_projective_scores, dependency_bound, labelled_arcs, slack_of_cuts
 from zerogap.proof.dependency_lists import added
+from zerogap.proof.factor_shares import concerns_factors
+from zerogap.proof.factor_shares import trees_above as trees_with_factors_above
 
 Heads = NDArray[np.int64]
 
 
 def dependency_alternatives(problem: Problem, certificate: Certificate, claimed: float, k: int) -> Scores:
     """The scores above `claimed`, the highest first: of the k best projective structures, or of any k others, if there are so many."""
+    if problem.factors or concerns_factors(certificate):
+        return trees_with_factors_above(problem, certificate, labelled_arcs(problem, k), claimed, k, dependency_bound)
     if problem.projective:
         scores = best_projective_scores(problem, k)
         return scores[scores > claimed]

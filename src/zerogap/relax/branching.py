@@ -1,8 +1,11 @@
-"""Best-first branch and bound over any relaxation that can be solved with some parts fixed.
+"""Branch and bound over any relaxation that can be solved with some parts fixed, best-first or breadth-first.
 
-A node is a list of decisions (part, in or out). `solve(fixed, warm, incumbent)` bounds what is left and may offer a
+A node is a list of decisions (part, in or out). `solve(fixed, warm, incumbent, time_left)` bounds what is left and may offer a
 candidate and a part to split on. The two children of a node must cover it together; they may overlap. The leaves of the
 tree, each with the evidence for its bound, are the certificate (Qian & Liu 2013, algorithm 1, with a variable per node).
+
+With k above 1 the search goes on until the k best structures are known (section 5.2): nothing is left out before its bound is at most
+the k-th best score, and a node whose bound is reached is split on, for as long as `solve` names a part.
 """
 
 from __future__ import annotations
@@ -15,11 +18,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from zerogap.errors import UnknownMethod
 from zerogap.proof.certificate import Certificate, Leaf, Leaves
 from zerogap.proof.solution import Trace
 from zerogap.relax.lagrangian import Candidate, History, note
 
 Fixed = tuple[tuple[int, bool], ...]
+Evidence = Certificate | Callable[[], Certificate]  # a function is asked only if the node is a leaf in the end
+ORDERS = ("best-first", "breadth-first")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -27,10 +33,14 @@ class Bounded:
     """What a relaxation says about one node."""
 
     bound: float  # -inf if nothing is left in it
-    evidence: Certificate
+    evidence: Evidence
     candidate: Candidate | None
     split: int | None  # the part to branch on; None if the bound is reached or nothing can be split
     warm: Any = None  # handed to the children
+
+    @property
+    def certificate(self) -> Certificate:
+        return self.evidence() if callable(self.evidence) else self.evidence
 
 
 Solve = Callable[[Fixed, Any, Candidate | None, float | None], Bounded]
@@ -46,6 +56,7 @@ class Searched:
     n_nodes: int
     complete: bool  # False if a limit was reached
     trace: Trace
+    ranked: tuple[Candidate, ...] = ()  # the k best structures, the best first; fewer if there are no more
 
 
 def branch_and_bound(
@@ -56,44 +67,69 @@ def branch_and_bound(
     max_nodes: int | None = None,
     time_limit: float | None = None,
     first: bool = False,
+    k: int = 1,
+    order: str = "best-first",
 ) -> Searched:
-    """Searches until no open node can beat the incumbent. `first` stops at the first candidate: a test of feasibility."""
+    """Searches until no open node can beat the incumbent, the k-th best candidate. `first` stops at the first candidate: a test of
+    feasibility. Best-first splits the node of the highest bound next, breadth-first all nodes of a level before those of the next.
+    """
+    if order not in ORDERS:
+        raise UnknownMethod("order", order, ORDERS)
     begin = time.perf_counter()
     history = History()
-    order = itertools.count()  # ties to the older node
+    serial = itertools.count()  # ties to the older node
     top = root if root is not None else solve((), None, incumbent, time_limit)
-    best = better(incumbent, top.candidate)
-    waiting: list[tuple[float, int, Fixed, Bounded]] = [(-top.bound, next(order), (), top)]
-    closed: list[Leaf] = []
+    pool = kept(kept((), incumbent, k), top.candidate, k)
+    deep = order == "breadth-first"
+    waiting: list[tuple[float, int, Fixed, Bounded]] = [(0 if deep else -top.bound, next(serial), (), top)]
+    closed: list[tuple[Fixed, Bounded]] = []
     n_nodes = 1
     complete = True
-    stuck = -math.inf  # the largest bound among nodes that cannot be split
+    stuck = -math.inf  # the largest bound among nodes that are not split any more
+    level = -1
+    bound = top.bound
     while waiting:
-        bound = -waiting[0][0]
+        if not deep or len(waiting[0][2]) > level:  # a level begins: its bounds are all known
+            level = len(waiting[0][2])
+            bound = max(stuck, max(entry[3].bound for entry in waiting)) if deep else waiting[0][3].bound
         seconds = time.perf_counter() - begin
+        best, worst = (pool[0], pool[-1] if len(pool) == k else None) if pool else (None, None)
         note(history, bound if best is None else max(bound, best.score), best, seconds)
-        if best is not None and (bound <= best.score or first):
+        if (worst is not None and bound <= worst.score) or (first and best is not None):
             break
         if (time_limit is not None and seconds >= time_limit) or (max_nodes is not None and n_nodes >= max_nodes):
             complete = False
             break
         _, _, fixed, node = heapq.heappop(waiting)
-        if node.split is None:
-            closed.append(Leaf(fixed, node.evidence))
+        if node.split is None or (worst is not None and node.bound <= worst.score):
+            closed.append((fixed, node))
             stuck = max(stuck, node.bound)
             continue
         for inside in (True, False):
             decisions = (*fixed, (node.split, inside))
             left = None if time_limit is None else max(time_limit - (time.perf_counter() - begin), 0.0)
-            child = solve(decisions, node.warm, best, left)
+            child = solve(decisions, node.warm, pool[-1] if len(pool) == k else None, left)
             if child.bound > node.bound:  # what proves the parent's bound proves it for the child
                 child = Bounded(node.bound, node.evidence, child.candidate, child.split, child.warm)
             n_nodes += 1
-            best = better(best, child.candidate)
-            heapq.heappush(waiting, (-child.bound, next(order), decisions, child))
-    leaves = closed + [Leaf(fixed, node.evidence) for _, _, fixed, node in sorted(waiting, key=lambda entry: entry[1])]
-    bound = max(stuck, *(-entry[0] for entry in waiting), -math.inf if best is None else best.score)
-    return Searched(best, bound, Leaves(tuple(leaves)), n_nodes, complete, history.trace())
+            pool = kept(pool, child.candidate, k)
+            heapq.heappush(waiting, (len(decisions) if deep else -child.bound, next(serial), decisions, child))
+    nodes = closed + [(fixed, node) for _, _, fixed, node in sorted(waiting, key=lambda entry: entry[1])]
+    bound = max(stuck, *(entry[3].bound for entry in waiting), -math.inf if not pool else pool[0].score)
+    leaves = Leaves(tuple(Leaf(fixed, node.certificate) for fixed, node in nodes))
+    return Searched(pool[0] if pool else None, bound, leaves, n_nodes, complete, history.trace(), pool)
+
+
+def kept(pool: tuple[Candidate, ...], found: Candidate | None, k: int) -> tuple[Candidate, ...]:
+    """The k best different structures, the best first, ties to the older."""
+    if found is None or (len(pool) == k and found.score <= pool[-1].score):
+        return pool
+    if k == 1:
+        return (found,)
+    if any(found.structure == other.structure for other in pool):
+        return pool
+    at = next((i for i, other in enumerate(pool) if found.score > other.score), len(pool))
+    return (*pool[:at], found, *pool[at:])[:k]
 
 
 def better(a: Candidate | None, b: Candidate | None) -> Candidate | None:

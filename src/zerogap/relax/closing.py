@@ -83,7 +83,7 @@ def close_gap(
     root = relax((), incumbent=incumbent, multipliers=None, max_iterations=max_iterations, patience=patience, time_limit=time_limit)
     top = bounded(root, (), split, settle, relax)
     if top.split is None or max_nodes == 1 or (first and root.best is not None):
-        return Closed(root.best, top.bound, top.evidence, root.trace, 1)
+        return Closed(root.best, top.bound, top.certificate, root.trace, 1)
 
     def solve(fixed: Fixed, warm: Scores | None, best: Candidate | None, left: float | None) -> Bounded:
         limits = {"max_iterations": NODE_ITERATIONS, "patience": NODE_PATIENCE}
