@@ -187,14 +187,14 @@ def slopes(heads, place, first, second, share_start, rest_start, table_start, he
             m = arc[p - offset] % (heads.size + 1)
             is_in = heads[m - 1] * (heads.size + 1) + m == arc[p - offset]
             slope[p] = (1.0 - fresh) * slope[p] + (fresh if is_in else 0.0)
-        count, level = 0, 2.0  # arcs without a share stay so if they were in more trees than the others on average
+        count, level = end - begin + 1, 2.0  # arcs without a share stay so if they were in more trees than the others on average
         while True:
             kept, above = 0, 0.0
             for p in range(begin, end):
                 if shares[p] > 0.0 or slope[p] < level:
                     kept += 1
                     above += slope[p]
-            if kept == count:
+            if kept >= count:  # as the mean is rounded, it could go up again
                 break
             count, level = kept, above / kept
         for p in range(begin, end):
