@@ -230,6 +230,60 @@ ORDERS: dict[str, str] = {
     "grandsibling": ARCS + SIBLINGS + GRANDPARENTS + GRANDSIBLINGS,
 }
 
+# Of families of factors (Qian & Liu 2013, section 4.3), by their names in `factor_families`; and of patterns, which tell each other apart
+FACTORS: dict[str, str] = {
+    "siblings": """
+anysibling: head.{pos}+sib.{pos}+mod.{pos}
+anysibling: head.{tag}+sib.{tag}+mod.{tag}
+anysibling: sib.{pos}+mod.{pos}+distance
+anysibling: head.{word}+sib.{pos}+mod.{pos}
+anysibling: head.{pos}+sib.{word}+mod.{pos}
+anysibling: head.{pos}+sib.{pos}+mod.{word}
+anysibling: head.{word}+sib.{word}+mod.{pos}
+anysibling: head.{word}+sib.{pos}+mod.{word}
+anysibling: sib.{word}+mod.{word}
+anysibling: sib.{pos}+mod.{word}
+anysibling: sib.{word}+mod.{pos}
+""",
+    "grandchildren": """
+grandchild: grand.{pos}+head.{pos}+mod.{pos}
+grandchild: grand.{tag}+head.{tag}+mod.{tag}
+grandchild: grand.{pos}+mod.{pos}+distance
+grandchild: grand.{word}+head.{pos}+mod.{pos}
+grandchild: grand.{pos}+head.{word}+mod.{pos}
+grandchild: grand.{pos}+head.{pos}+mod.{word}
+grandchild: grand.{word}+head.{word}+mod.{pos}
+grandchild: grand.{pos}+head.{word}+mod.{word}
+grandchild: grand.{word}+head.{pos}+mod.{word}
+grandchild: grand.{word}+mod.{word}
+grandchild: grand.{word}+mod.{pos}
+grandchild: grand.{pos}+mod.{word}
+""",
+    "great-grandchildren": """
+greatgrand: great.{pos}+grand.{pos}+head.{pos}+mod.{pos}
+greatgrand: great.{tag}+grand.{tag}+head.{tag}+mod.{tag}
+greatgrand: great.{pos}+mod.{pos}
+greatgrand: great.{pos}+grand.{pos}+head.{word}+mod.{pos}
+greatgrand: great.{pos}+grand.{word}+head.{pos}+mod.{pos}
+""",
+    "tri-siblings": """
+trisibling: head.{pos}+third.{pos}+sib.{pos}+mod.{pos}
+trisibling: head.{tag}+third.{tag}+sib.{tag}+mod.{tag}
+trisibling: third.{pos}+sib.{pos}+mod.{pos}
+trisibling: head.{word}+third.{pos}+sib.{pos}+mod.{pos}
+""",
+    "comb": """
+comb: head.{pos}+each.{pos}
+comb: head.{tag}+each.{tag}
+comb: head.{word}+each.{pos}
+comb: each.{word}
+""",
+}
+PATTERNS = """
+pattern: bias
+pattern: head.{pos}+mod.{pos}
+"""
+
 UNIVERSAL = {"verb": "VERB", "punctuation": "PUNCT", "conjunction": "CCONJ", "noun": "NOUN", "adposition": "ADP"}
 
 

@@ -18,7 +18,18 @@ from typing import Any
 
 import numpy as np
 
-from zerogap.features.part_templates import DIRECTION, DISTANCE, FIRST_COUNT, KINDS, MOST_OFFSET, ROLES, Count, PartTemplate
+from zerogap.features.part_templates import (
+    DIRECTION,
+    DISTANCE,
+    EVERY_KIND,
+    FACTOR_KINDS,
+    FIRST_COUNT,
+    KINDS,
+    MOST_OFFSET,
+    ROLES,
+    Count,
+    PartTemplate,
+)
 from zerogap.features.templates import Attribute
 from zerogap.features.weight_table import Keys
 from zerogap.oracles.compile import int64, kernel, readonly, writable
@@ -29,7 +40,7 @@ PAD = MOST_OFFSET  # tokens beyond the ends of a sentence, and around no token a
 MOST_REMEMBERED = 1_000_000
 BUCKETS = 8  # of distances
 COUNTS = 3  # none, one, more
-ALONE_HEAD, ALONE_MOD = 1, 2  # arc templates that read one token: of the head from kind_start[-2] on, of the modifier from kind_start[-1]
+ALONE_HEAD, ALONE_MOD = 1, 2  # arc templates that read one token: where they begin follows the kinds in kind_start, before those of factors
 
 Columns = Mapping[str, Sequence[str]]
 Encoded = tuple[Keys, Keys]  # partial sums of keys, and what was counted
@@ -97,7 +108,8 @@ class PartFeatures:
     n_roles: int = field(init=False)
     n_across: int = field(init=False, repr=False)  # how many templates read what lies between head and modifier
     # Kernels have templates in an order of their own, so that those that are added up alike stand next to each other:
-    kind_start: Keys = field(init=False, repr=False)  # those of kind k in KINDS are kind_start[k] to kind_start[k + 1]; see ALONE
+    # those of kind k in KINDS are kind_start[k] to kind_start[k + 1]; then two of ALONE; then those of FACTOR_KINDS likewise
+    kind_start: Keys = field(init=False, repr=False)
     relation: Keys = field(init=False, repr=False)  # (templates,): what a template reads of how tokens lie
     run_end: Keys = field(init=False, repr=False)  # (templates,): up to here, the templates have the same relation
     low_bytes: Keys = field(init=False, repr=False)  # (templates,): 1 + places in `templates`
@@ -108,13 +120,13 @@ class PartFeatures:
     counts: Keys = field(init=False, repr=False)  # (counts, 2): attribute, hash of the value that is counted
 
     def __post_init__(self) -> None:
-        kinds = list(KINDS)
+        kinds = list(EVERY_KIND)
         templates = tuple(sorted(self.templates, key=lambda template: kinds.index(template.kind)))
         tokens = TokenHashes(attributes_of(templates)) if self.tokens is None else self.tokens
         number = {attribute: a for a, attribute in enumerate(tokens.attributes)}
         counts = tuple(dict.fromkeys(template.relation for template in templates if isinstance(template.relation, Count)))
         # kernels add up all roles of a kind, whether its templates name them or not
-        read = {role for template in templates for role in KINDS[template.kind] if role != "between" or template.kind == "between"}
+        read = {role for template in templates for role in EVERY_KIND[template.kind] if role != "between" or template.kind == "between"}
         n_roles = 1 + max((ROLES.index(role) for role in read), default=0)
         relations = [relation_number(template, counts) for template in templates]
         groups = [group_of(template) for template in templates]
@@ -133,12 +145,13 @@ class PartFeatures:
             for wanted in ROLES[:n_roles]
             for template in (templates[t] for t in order)
         ]
+        starts = np.searchsorted([group[0] for group in groups], np.arange(len(kinds) + 1))
         found: dict[str, Any] = {
             "templates": templates,
             "tokens": tokens,
             "n_roles": n_roles,
             "n_across": sum(template.kind == "between" for template in templates),
-            "kind_start": np.array([*np.searchsorted([group[0] for group in groups], np.arange(len(kinds) + 1)), *alone], dtype=np.int64),
+            "kind_start": np.array([*starts[: len(KINDS) + 1], *alone, *starts[len(KINDS) :]], dtype=np.int64),
             "relation": relation,
             "run_end": run_end,
             "low_bytes": np.array(order, dtype=np.int64) + 1,
@@ -171,7 +184,12 @@ def group_of(template: PartTemplate) -> tuple[int, int]:
     """The number of its kind, and whether it reads only the head of an arc, or only the modifier, and how far they are from each other."""
     roles = {role for role, _, _ in template.terms}
     alone = template.kind == "arc" and not isinstance(template.relation, Count) and len(roles) < 2
-    return list(KINDS).index(template.kind), 0 if not alone else ALONE_MOD if roles == {"mod"} else ALONE_HEAD
+    return list(EVERY_KIND).index(template.kind), 0 if not alone else ALONE_MOD if roles == {"mod"} else ALONE_HEAD
+
+
+def factor_place(kind: str) -> int:
+    """Where kind_start has the templates of a kind of factors."""
+    return len(KINDS) + 3 + list(FACTOR_KINDS).index(kind)
 
 
 def relation_number(template: PartTemplate, counts: tuple[Count, ...]) -> int:

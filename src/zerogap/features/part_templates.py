@@ -12,7 +12,7 @@
     relation  = "distance" | "count(" column "=" value ")"
 
 Attributes are those of `templates`: columns, and functions of columns. A template has at most one relation. Roles of a kind are in
-`KINDS`. The first role of `between` terms decides which tokens count as the same. Empty lines and what follows `#` are ignored.
+`EVERY_KIND`. The first role of `between` terms decides which tokens count as the same. Empty lines and what follows `#` are ignored.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from zerogap.features.templates import TOKEN, Attribute, TemplateError, expect_s
 
 MOST_OFFSET = 3
 DIRECTION, DISTANCE, FIRST_COUNT = 0, 1, 2  # relations; counts follow in the order in which templates name them
-ROLES = ("head", "mod", "sib", "grand", "between", "left", "right", "before", "after")
+ROLES = ("head", "mod", "sib", "grand", "between", "left", "right", "before", "after", "great", "third", "each")
 KINDS: dict[str, tuple[str, ...]] = {
     "arc": ("head", "mod", "between"),
     "between": ("head", "mod", "between"),  # arcs whose features are many; templates say arc
@@ -37,7 +37,19 @@ KINDS: dict[str, tuple[str, ...]] = {
     # left and right: outermost modifiers of mod; before and after: its neighbours among the modifiers of head
     "label": ("head", "mod", "grand", "left", "right", "before", "after"),
 }
-WITH_DISTANCE = ("arc", "between", "sibling", "label")
+# Sets of arcs that dynamic programs do not see together (Qian & Liu 2013, section 4.3); templates have them after the kinds above.
+# Modifiers of a head come in the order of the sentence. Of a comb, sib is the first modifier, mod the last, and each all of them,
+# as one feature of their sequence; of a pattern, head and mod are those of its first arc.
+FACTOR_KINDS: dict[str, tuple[str, ...]] = {
+    "anysibling": ("head", "sib", "mod"),
+    "grandchild": ("grand", "head", "mod"),
+    "greatgrand": ("great", "grand", "head", "mod"),
+    "trisibling": ("head", "third", "sib", "mod"),
+    "comb": ("head", "sib", "mod", "each"),
+    "pattern": ("head", "mod"),
+}
+EVERY_KIND = {**KINDS, **FACTOR_KINDS}
+WITH_DISTANCE = ("arc", "between", "sibling", "label", "anysibling", "grandchild", "comb")
 RELATION = re.compile(r"\s*(?P<name>distance|count)(?![.\w])(?:\(\s*(?P<column>[\w-]+)\s*=\s*(?P<value>[^)]+?)\s*\))?")
 
 
@@ -63,7 +75,7 @@ def parse_part_template(line: str) -> PartTemplate:
         raise InputError(f"a template is {line!r}: expected text such as 'arc: head.upos+mod.upos'.")
     kind, colon, _ = line.partition(":")
     kind = kind.strip()
-    known = [name for name in KINDS if name != "between"]
+    known = [name for name in EVERY_KIND if name != "between"]
     if not colon or kind not in known:
         raise TemplateError(f"{unknown('kind of part', kind, known)}, as in 'arc: head.upos+mod.upos'", line, skip_space(line, 0))
     at = line.index(":") + 1
@@ -102,8 +114,8 @@ def parse_term(line: str, kind: str, at: int) -> tuple[tuple[str, Attribute, int
     if not found:
         raise TemplateError("expected a term such as head.upos, or a relation such as distance", line, skip_space(line, at))
     role = found["role"]
-    if role not in KINDS[kind]:
-        raise TemplateError(f"{unknown('role', role, KINDS[kind])} in a template of kind {kind}", line, found.start("role"))
+    if role not in EVERY_KIND[kind]:
+        raise TemplateError(f"{unknown('role', role, EVERY_KIND[kind])} in a template of kind {kind}", line, found.start("role"))
     attribute, at = parse_attribute(line, found.end())
     if not attribute.column:
         raise TemplateError("a position was given: expected a column or a function of one", line, found.end())
@@ -130,7 +142,7 @@ def parse_part_templates(templates: str | Sequence[str]) -> tuple[PartTemplate, 
     for i, template in enumerate(parsed):
         if template in parsed[:i]:
             raise InputError(f"template '{template.kind}: {template.text}' is given twice: expected every one once.")
-    bare = [template for template in parsed if not template.terms]
+    bare = [template for template in parsed if not template.terms and template.kind != "pattern"]  # patterns have codes of their own
     for i, template in enumerate(bare):  # keys would differ in a byte alone
         for other in bare[:i]:
             if other.relation == template.relation:

@@ -1,0 +1,258 @@
+"""A trained projective parser with factors: a backbone that dynamic programming decodes, and sets of arcs beside it (Qian & Liu 2013).
+
+The backbone is a `Parser` of order first, sibling or grandsibling; the templates of factors stand in its model, after its own. For
+every word, the `most_heads` likeliest heads under the pruner are candidates (section 4.4), and those of a best tree; None prunes
+nothing. Weights are multiples of a power of two, and so are the scores of all trees: a bound is rounded down to such a multiple.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from zerogap.dependency.candidate_scores import entries
+from zerogap.dependency.candidates import candidates_of
+from zerogap.dependency.decoders import decode
+from zerogap.dependency.factor_families import FAMILIES, arcs_of, family_in
+from zerogap.dependency.factor_patterns import parse_patterns
+from zerogap.dependency.factor_scoring import factor_keys, factor_scores
+from zerogap.dependency.model import GRAND, MOST_SUMMED, Parser, parser_of, problem_of
+from zerogap.dependency.parts import parts_as_given
+from zerogap.dependency.pattern_matching import PatternSet
+from zerogap.dependency.problem import Heads, Problem, Tree
+from zerogap.dependency.scored import Allowed, Block, Integers, Weights, arcs_under, block_under, every_arc
+from zerogap.dependency.sentences import Sentence
+from zerogap.errors import FormatError, InputError, UnknownMethod
+from zerogap.features.archive import HEADER, read_archive, write_archive
+from zerogap.features.part_keys import PAD, Columns, Encoded, PartFeatures
+from zerogap.features.weight_table import Keys
+from zerogap.grid import Scores, round_to_grid
+from zerogap.oracles.eisner import eisner_kernel
+from zerogap.oracles.tree_marginals import projective_marginals, projective_max_marginals
+from zerogap.proof.solution import Solution
+from zerogap.relax.many import decode_each
+
+FORMAT, VERSION = "zerogap-factor-model", 1
+ORDERS = ("first", "sibling", "grandsibling")
+TIME_LIMIT = 10.0  # seconds for a sentence
+MOST_HEADS = 10
+
+Listed = list[tuple[tuple[tuple[int, int], ...], float]]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FactorParse:
+    """A best tree of a sentence, its labels if the parser has a labeller, and the proof; `verify(parse.problem, parse.solution)`."""
+
+    sentence: Sentence
+    heads: Heads
+    labels: tuple[str, ...] | None
+    problem: Problem
+    solution: Solution[Tree]
+
+    @property
+    def calls(self) -> int:
+        """How often the dynamic program was run."""
+        return len(self.solution.trace)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Factored:
+    """What factors a model scores: families by name, and patterns."""
+
+    families: tuple[str, ...] = ()
+    patterns: PatternSet | None = None
+
+    def __post_init__(self) -> None:
+        for family in self.families:
+            if family not in FAMILIES:
+                raise UnknownMethod("family of factors", family, FAMILIES)
+
+    def under(
+        self, features: PartFeatures, weights: Weights, encoded: Encoded, columns: Columns, allowed: Allowed, unit: float, *,
+        single_root: bool,
+    ) -> Listed:  # fmt: skip
+        """The factors of a sentence that do not score 0."""
+        found: Listed = []
+        for family in self.families:
+            listed = family_in(family, allowed, single_root=single_root)
+            found += listed.scored(factor_scores(features, weights, encoded, listed))
+        if self.patterns is not None:
+            listed, which = self.patterns.factors(columns, allowed)
+            if len(listed):
+                scores = factor_scores(features, weights, encoded, listed) + round_to_grid(self.patterns.weights(which), unit)
+                found += listed.scored(scores)
+        return found
+
+    def keys(self, features: PartFeatures, encoded: Encoded, columns: Columns, heads: Integers, *, single_root: bool) -> Keys:
+        """The keys of the features of all factors that hold in a tree."""
+        chosen = arcs_of(heads)
+        lists = [family_in(family, chosen, single_root=single_root) for family in self.families]
+        if self.patterns is not None:
+            lists.append(self.patterns.factors(columns, chosen)[0])
+        return np.concatenate([np.zeros(0, dtype=np.int64), *(factor_keys(features, encoded, listed) for listed in lists)])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FactorParser:
+    """`parser.model` has the templates of the factors too."""
+
+    parser: Parser
+    factored: Factored
+    most_heads: int | None = MOST_HEADS
+    about: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        check_backbone(self.parser)
+        check_most_heads(self.most_heads)
+
+    def parse(self, sentence: Sentence, *, time_limit: float | None = TIME_LIMIT) -> FactorParse:
+        """The best tree among the candidates, exactly; after `time_limit` seconds, the best one so far, with its gap."""
+        problem = self.problem(sentence)
+        solution = decode(problem, time_limit=time_limit)
+        heads = () if solution.structure is None else tuple(solution.structure)
+        labels = None
+        if self.parser.labeller is not None:
+            labels = self.parser.labeller.label(sentence.columns, np.array(heads, dtype=np.int64))
+        return FactorParse(sentence, heads, labels, problem, solution)  # type: ignore[arg-type]  # there are no labels in the problem
+
+    def parse_many(self, sentences: Sequence[Sentence], *, threads: int | None = None) -> list[FactorParse]:
+        """Parses sentences on several threads, in order."""
+        return decode_each(self.parse, sentences, threads)  # type: ignore[arg-type, return-value]
+
+    def problem(self, sentence: Sentence) -> Problem:
+        """The sentence as a decoding problem, without solving it."""
+        self.check(sentence)
+        model, n = self.parser.model, len(sentence)
+        hashes = model.features.tokens.of(sentence.columns, n)
+        encoded = model.features.encode_hashes(hashes)
+        allowed = likeliest_heads(self.parser, hashes, self.most_heads)
+        factors = self.factored.under(
+            model.features, model, encoded, sentence.columns, allowed, model.unit, single_root=self.parser.single_root
+        )
+        arcs = arcs_under(model.features, model, encoded, allowed)
+        return backbone_problem(
+            self.parser.order, model.features, model, encoded, arcs, allowed, factors, single_root=self.parser.single_root,
+            resolution=model.unit,
+        )  # fmt: skip
+
+    def check(self, sentence: Sentence) -> None:
+        self.parser.check(sentence)
+        patterns = self.factored.patterns
+        if patterns is not None and not set(patterns.columns) <= sentence.columns.keys():
+            raise InputError(
+                f"{sentence.name or 'the sentence'} has the columns {', '.join(sentence.columns)}: the patterns read"
+                f" {', '.join(patterns.columns)}."
+            )
+
+    def with_heads(self, most_heads: int | None) -> FactorParser:
+        """The parser with another number of candidates for every word."""
+        return replace(self, most_heads=most_heads)
+
+    def save(self, path: str | Path) -> None:
+        """Writes the parser into one file, which is there completely or not at all."""
+        with tempfile.TemporaryDirectory() as folder:
+            backbone = os.path.join(folder, "backbone.npz")
+            self.parser.save(backbone)
+            with np.load(backbone, allow_pickle=False) as archive:
+                arrays = {name: archive[name] for name in archive.files}
+        header = json.loads(arrays.pop(HEADER).tobytes().decode())
+        texts = None if self.factored.patterns is None else [pattern.text for pattern in self.factored.patterns.patterns]
+        header |= {
+            "format": FORMAT, "version": VERSION, "families": list(self.factored.families), "patterns": texts,
+            "most_heads": self.most_heads, "about": self.about,
+        }  # fmt: skip
+        write_archive(path, header, arrays)
+
+    @classmethod
+    def load(cls, path: str | Path) -> FactorParser:
+        """The parser in a file; FormatError says what is wrong with it."""
+        header, arrays = read_archive(path, FORMAT, VERSION)
+        parser = parser_of(header, arrays, str(path))
+        try:
+            texts = header["patterns"]
+            patterns = None if texts is None else PatternSet(parse_patterns("\n".join(texts), f"{path}: patterns"))
+            about = header.get("about", {})
+            return cls(
+                parser, Factored(tuple(header["families"]), patterns), header["most_heads"], about if isinstance(about, dict) else {}
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise FormatError(f"{path}: the header is damaged: {error}") from None
+
+
+def check_backbone(parser: Parser) -> None:
+    if not isinstance(parser, Parser) or not parser.projective or parser.order not in ORDERS:
+        given = f"a parser of order {parser.order!r}, projective={parser.projective}" if isinstance(parser, Parser) else repr(parser)
+        raise InputError(f"the backbone is {given}: expected a projective Parser of order {', '.join(ORDERS)}.")
+
+
+def check_most_heads(most_heads: object) -> None:
+    if most_heads is not None and (isinstance(most_heads, bool) or not isinstance(most_heads, int) or most_heads < 1):
+        raise InputError(f"most_heads is {most_heads!r}: expected how many candidates a word has, 1 or more, or None for all.")
+
+
+def likeliest_heads(parser: Parser, hashes: Keys, most_heads: int | None) -> Allowed:
+    """The k likeliest heads of every word under the pruner, and those of its best tree; all without a pruner or a k."""
+    n = len(hashes) - 2 - 4 * PAD
+    allowed = every_arc(n)
+    if most_heads is None or parser.pruner is None or n <= most_heads:
+        return allowed
+    features = parser.pruner.features
+    scores = arcs_under(features, parser.pruner, features.encode_hashes(hashes), allowed)
+    worth, heads, one = np.empty_like(scores), np.empty(n, dtype=np.int64), 1 if parser.single_root else 0
+    (projective_marginals if n <= MOST_SUMMED else projective_max_marginals)(scores, one, worth)
+    worth[~allowed] = -np.inf
+    eisner_kernel(scores, one, heads)
+    best = np.argsort(-worth, axis=0, kind="stable")[:most_heads]  # ties: the first heads
+    allowed[:] = False
+    allowed[best, np.arange(n + 1)] = True
+    allowed[heads, np.arange(1, n + 1)] = True
+    allowed[:, 0] = False
+    np.fill_diagonal(allowed, False)
+    return allowed
+
+
+def backbone_problem(
+    order: str, features: PartFeatures, weights: Weights, encoded: Encoded, arcs: Scores, allowed: Allowed, factors: Listed, *,
+    single_root: bool, resolution: float | None,
+) -> Problem:  # fmt: skip
+    """The parts of the backbone under these weights, and factors. `arcs` are the scores of allowed arcs, -inf elsewhere."""
+    parts: dict[str, Any] = {}
+    if order != "first":
+        block = block_under(features, weights, encoded, arcs, candidates_of(allowed, grand=order in GRAND))
+        if order in GRAND:
+            plain = problem_of(block, single_root=single_root)
+            arcs, parts = plain.arcs, {name: parts_as_given(name, some, plain.arcs) for name, some in plain.parts.items()}
+        else:
+            arcs, parts = dense_siblings(block, allowed)
+    return Problem(arcs, factors=factors, projective=True, single_root=single_root, resolution=resolution, **parts)
+
+
+def dense_siblings(block: Block, allowed: Allowed) -> tuple[Scores, dict[str, Scores]]:
+    """Arcs, siblings and stops as arrays; see `model.problem_of` for the scores of sides without modifiers."""
+    c, n = block.candidates, len(allowed) - 1
+    counts = np.diff(c.modifier_start)
+    empty = block.stops[c.stop_start[:-1]].copy()  # of every side
+    of_root = float(empty[1])  # without words
+    empty[:2] = 0.0
+    arcs = np.where(allowed, empty[::2] + empty[1::2], -np.inf)
+    siblings, stops = np.zeros((n + 1, n + 1, n + 1)), np.zeros((n + 1, n + 1))
+    place, entry = entries(c.score_start, 0, 2 * n + 2)
+    before, j = np.divmod(entry, counts[place])
+    used = np.flatnonzero(before <= j)
+    place, before, j = place[used], before[used], j[used]
+    first = c.modifier_start[place]
+    h, s = place >> 1, np.where(before == 0, place >> 1, c.modifiers[first + np.maximum(before - 1, 0)])
+    siblings[h, s, c.modifiers[first + j]] = block.scores[used] - np.where(before == 0, empty[place], 0.0)
+    place, ended = entries(c.stop_start, 0, 2 * n + 2)
+    used = np.flatnonzero(ended > 0)
+    stops[place[used] >> 1, c.modifiers[c.modifier_start[place[used]] + ended[used] - 1]] = block.stops[used]
+    stops[0, 0] = of_root
+    return arcs, {"siblings": siblings, "stops": stops}
