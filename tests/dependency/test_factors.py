@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from zerogap.baselines.brute import all_trees, best_scores, dependency_structures, optimum
 from zerogap.baselines.dependency_ilp import solve_dependency
-from zerogap.dependency import Problem, decode
+from zerogap.dependency import Problem, decode, factor_core, factor_search
 from zerogap.dependency import factor_tables as layout
 from zerogap.dependency.decoders import with_best_labels
 from zerogap.dependency.factor_search import decode_with_factors
 from zerogap.dependency.factors import any_of, valency, valid_factors
+from zerogap.dependency.parts import FactorArrays
 from zerogap.errors import Infeasible, InputError, ScoreError, UnknownMethod, VerificationError
 from zerogap.proof.certificate import FactorShares, Leaf, Leaves, Narrowed
 from zerogap.proof.files import solution_from_json, solution_to_json
@@ -63,6 +64,19 @@ def test_never_wrong_and_always_proven(kinds, data, projective):
 @settings(max_examples=150)
 def test_many_factors(problem):
     check(problem)
+
+
+@given(data=st.data(), projective=st.booleans(), heads=st.integers(1, 3), kinds=st.sampled_from(((), ("siblings", "stops"))))
+@settings(max_examples=150)
+def test_from_a_core_of_likely_arcs(data, projective, heads, kinds):
+    """Its shares go on to all other arcs: what is closed then is proven to be no better."""
+    problem = data.draw(
+        dependency_problems(max_words=5, max_factors=12, kinds=kinds, projective=projective, holes=data.draw(st.booleans()))
+    )
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(factor_core, "CORE", heads)
+        patch.setattr(factor_search, "LEAST", 0)
+        check(problem)
 
 
 @given(problem=dependency_problems(max_words=4, max_factors=12), order=st.sampled_from(("best-first", "breadth-first")))
@@ -319,3 +333,41 @@ def test_invalid_factors_are_dropped_or_named():
         valid_factors([good, ([(0, 1)], np.nan)], 3)
     with pytest.raises(InputError, match="on_invalid is 'ignore'"):
         valid_factors([good], 3, on_invalid="ignore")
+
+
+def arrays_of(factors, n):
+    """The same factors as arrays."""
+    arcs = [h * (n + 1) + m for some, _ in factors for h, m in some]
+    start = np.cumsum([0, *(len(some) for some, _ in factors)])
+    return FactorArrays(n, start, np.array(arcs, dtype=np.int64), np.array([score for _, score in factors], dtype=np.float64))
+
+
+@given(problem=dependency_problems(max_words=4, max_factors=10))
+@settings(max_examples=60)
+def test_factors_as_arrays(problem):
+    """The same as a list of them: read one by one, scored, decoded and proven."""
+    listed = [(factor.arcs, factor.score) for factor in problem.factors]
+    arrays = arrays_of(listed, problem.n_words)
+    other = Problem(problem.arcs, factors=arrays, projective=problem.projective, single_root=problem.single_root)
+    same = Problem(problem.arcs, factors=listed, projective=problem.projective, single_root=problem.single_root)
+    assert list(other.factors) == list(same.factors) == list(other.factors[:])
+    for heads in all_trees(problem.n_words, projective=problem.projective, single_root=problem.single_root):
+        assert other.score(heads) == same.score(heads)
+    check(other)
+
+
+@pytest.mark.parametrize(
+    ("arcs", "message"),
+    [([5, 1], "factors[0] has the arc (1, 1)"), ([1, -1], "expected a head from 0 to 3"), ([1, 16], "factors[0] has the arc (4, 0)"),
+     ([6, 2], "factors[0] has the arcs [(1, 2), (0, 2)]")],
+)  # fmt: skip
+def test_arrays_that_are_no_factors(arcs, message):
+    start, scores = np.array([0, 2]), np.ones(1)
+    with pytest.raises(InputError) as error:
+        Problem(np.zeros((4, 4)), factors=FactorArrays(3, start, np.array(arcs), scores))
+    assert message in str(error.value)
+    for wrong in (FactorArrays(2, start, np.array([1, 2]), scores), FactorArrays(3, start[:1], np.array([1, 2]), scores)):
+        with pytest.raises(InputError, match="expected 3 words"):
+            Problem(np.zeros((4, 4)), factors=wrong)
+    with pytest.raises(InputError, match="has no arcs"):
+        Problem(np.zeros((4, 4)), factors=FactorArrays(3, np.array([0, 2, 2]), np.array([1, 2]), np.ones(2)))

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from zerogap.baselines.brute import all_trees
 from zerogap.dependency import Problem
-from zerogap.dependency.factor_search import FactorSearch, backbone_of
-from zerogap.dependency.factor_tables import factor_tables, listed_factors
+from zerogap.dependency.factor_search import FactorSearch
+from zerogap.dependency.factor_sets import possible_factors
+from zerogap.dependency.factor_tables import factor_tables
 from zerogap.oracles.factor_shares import simplex_level
 from zerogap.testing.strategies import dependency_problems
 
@@ -32,11 +33,9 @@ def test_projection_onto_a_simplex(values, total):
 
 
 def search_of(problem):
-    tables = factor_tables(problem, listed_factors(problem), problem.arcs)
-    node = tables.node(tables.arcs > -np.inf)
-    if node is None:
-        return None, None
-    return FactorSearch(problem, tables, backbone_of(problem, node.allowed, tables.unit), 0.0, INFINITE), node
+    search = FactorSearch(problem, possible_factors(problem, problem.arcs), 0.0, INFINITE)
+    node = search.open(search.factors.arcs > -np.inf)
+    return (None, None) if node is None else (search, node)
 
 
 @given(problem=dependency_problems(max_words=4, max_factors=10), seed=st.integers(0, 2**32 - 1))
@@ -94,13 +93,14 @@ def test_pairs_of_words_are_bounded_together():
 
 def test_units_leave_room_for_exact_sums():
     """Fine where scores are few, coarser where shares of many forbidden combinations must be large."""
-    few = factor_tables(problem := Problem(np.ones((4, 4)), factors=[([(0, 1), (1, 2)], 1.0)]), listed_factors(problem), problem.arcs)
+    problem = Problem(np.ones((4, 4)), factors=[([(0, 1), (1, 2)], 1.0)])
+    few = factor_tables(problem, possible_factors(problem, problem.arcs), problem.arcs > -np.inf)
     assert problem.resolution * 2.0**-8 <= few.unit <= problem.resolution * 2.0**-5
     assert few.grain == 1.0
     n = 6
     every = [(h, m) for m in range(1, n + 1) for h in range(n + 1) if h != m]
     triples = [some for some in itertools.combinations(every, 3) if len({m for _, m in some}) == 3]
     many = Problem(np.ones((n + 1, n + 1)), factors=[(some, -np.inf) for some in triples[:3000]])
-    tables = factor_tables(many, listed_factors(many), many.arcs)
+    tables = factor_tables(many, possible_factors(many, many.arcs), many.arcs > -np.inf)
     assert many.resolution * 2.0**-8 <= tables.unit <= many.resolution
     assert tables.limit >= 1.0

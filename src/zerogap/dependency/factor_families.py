@@ -75,6 +75,15 @@ class FactorList:
         codes = self.codes[chosen] if len(self.codes) else self.codes
         return FactorList(self.kind, self.n_words, start, self.arcs[np.repeat(chosen, sizes)], self.tokens[chosen], self.lie[chosen], codes)
 
+    def arcs_where(self, chosen: Integers) -> tuple[Integers, Integers]:
+        """How many arcs some of them have, and these arcs."""
+        sizes = np.diff(self.start)[chosen]
+        if not len(sizes) or (sizes == sizes[0]).all():
+            width = int(sizes[0]) if len(sizes) else 1
+            return sizes, self.arcs[self.start[chosen][:, None] + np.arange(width)].reshape(-1)
+        at = np.repeat(self.start[chosen] - np.cumsum(sizes) + sizes, sizes) + np.arange(int(sizes.sum()))
+        return sizes, self.arcs[at]
+
     def sets(self) -> list[tuple[tuple[int, int], ...]]:
         """The arcs of each, as pairs (head, modifier)."""
         heads, modifiers = np.divmod(self.arcs, self.n_words + 1)

@@ -24,7 +24,7 @@ from zerogap.dependency.factor_families import FAMILIES, arcs_of, family_in
 from zerogap.dependency.factor_patterns import parse_patterns
 from zerogap.dependency.factor_scoring import factor_keys, factor_scores
 from zerogap.dependency.model import GRAND, MOST_SUMMED, Parser, parser_of, problem_of
-from zerogap.dependency.parts import parts_as_given
+from zerogap.dependency.parts import FactorArrays, parts_as_given
 from zerogap.dependency.pattern_matching import PatternSet
 from zerogap.dependency.problem import Heads, Problem, Tree
 from zerogap.dependency.scored import Allowed, Block, Integers, Weights, arcs_under, block_under, every_arc
@@ -44,7 +44,7 @@ ORDERS = ("first", "sibling", "grandsibling")
 TIME_LIMIT = 10.0  # seconds for a sentence
 MOST_HEADS = 10
 
-Listed = list[tuple[tuple[tuple[int, int], ...], float]]
+Listed = FactorArrays | list[tuple[tuple[tuple[int, int], ...], float]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,16 +80,21 @@ class Factored:
         single_root: bool,
     ) -> Listed:  # fmt: skip
         """The factors of a sentence that do not score 0."""
-        found: Listed = []
-        for family in self.families:
-            listed = family_in(family, allowed, single_root=single_root)
-            found += listed.scored(factor_scores(features, weights, encoded, listed))
+        lists = [family_in(family, allowed, single_root=single_root) for family in self.families]
+        scores = [factor_scores(features, weights, encoded, listed) for listed in lists]
         if self.patterns is not None:
             listed, which = self.patterns.factors(columns, allowed)
-            if len(listed):
-                scores = factor_scores(features, weights, encoded, listed) + round_to_grid(self.patterns.weights(which), unit)
-                found += listed.scored(scores)
-        return found
+            lists.append(listed)
+            scores.append(factor_scores(features, weights, encoded, listed) + round_to_grid(self.patterns.weights(which), unit))
+        used = [np.flatnonzero(some) for some in scores]
+        kept = [listed.arcs_where(chosen) for listed, chosen in zip(lists, used, strict=True)]
+        nothing = np.zeros(1, dtype=np.int64)
+        return FactorArrays(
+            len(allowed) - 1,
+            np.cumsum(np.concatenate([nothing, *(sizes for sizes, _ in kept)])),
+            np.concatenate([nothing[1:], *(arcs for _, arcs in kept)]),
+            np.concatenate([np.zeros(0), *(some[chosen] for some, chosen in zip(scores, used, strict=True))]),
+        )
 
     def keys(self, features: PartFeatures, encoded: Encoded, columns: Columns, heads: Integers, *, single_root: bool) -> Keys:
         """The keys of the features of all factors that hold in a tree."""

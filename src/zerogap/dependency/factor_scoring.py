@@ -15,14 +15,16 @@ import numpy as np
 from zerogap.dependency.factor_families import COLUMNS, FactorList
 from zerogap.dependency.scored import Weights
 from zerogap.dependency.scoring import SENTENCE, TABLE
-from zerogap.features.part_keys import Encoded, PartFeatures, factor_place
+from zerogap.features.packed_table import step_of
+from zerogap.features.part_keys import BUCKETS, WITH_SHARED_HEAD, Encoded, PartFeatures, factor_place
 from zerogap.features.part_templates import DIRECTION, DISTANCE, FACTOR_KINDS, ROLES
 from zerogap.features.weight_table import CLEAR, Keys
 from zerogap.features.weights import table_shift, weights_of
 from zerogap.grid import Scores
-from zerogap.oracles.compile import float64, inner, int64, kernel, readonly, writable
+from zerogap.oracles.compile import float64, inlined, inner, int64, kernel, readonly, writable
 
 EACH = ROLES.index("each")
+DIRECTIONS = 4  # of two arcs
 SPREAD = 0x5851F42D4C957F2D  # odd
 FACTORS = (int64, int64, readonly(int64, 1), readonly(int64, 2), readonly(int64, 2), readonly(int64, 1))
 
@@ -75,6 +77,57 @@ def score_factors(
     return 0
 
 
+@inlined
+def weight_of_templates(first, last, base, sums, more, of_lie, lies, templates, keys, cells, numbers, jumps, shift):
+    """What templates say of a factor: the sum of two tokens is base[t], that of the third sums[more + t], and of_lie[lies + t] is added."""
+    if jumps.shape[0]:  # without an array of keys there is nothing that could overlap, and nothing to wait for
+        total = np.int64(0)
+        for t in range(first, last):
+            total += step_of(((base[t] + sums[more + t] + of_lie[lies + t]) & CLEAR) | templates[t], cells, jumps, shift)
+        return total * numbers[0]
+    for t in range(first, last):
+        keys[t - first] = ((base[t] + sums[more + t] + of_lie[lies + t]) & CLEAR) | templates[t]
+    return weights_of(keys, last - first, cells, numbers, jumps, shift)
+
+
+@kernel(int64(*SENTENCE, *TABLE, int64, int64, int64, readonly(int64, 1), readonly(int64, 2), readonly(int64, 2), writable(float64, 1)))
+def score_triples(
+    partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, apart, shared, place, roles, tokens, lie, scores
+):  # fmt: skip
+    """The same for factors of three tokens, of which there are most.
+
+    From template `apart` on, nothing is read of the token in column `shared`, which is 0 or 1: what these templates say is the same for all
+    factors of the other two tokens that lie alike.
+    """
+    begin, stop = kind_start[place], kind_start[place + 1]
+    count, size = partial.shape[2], partial.shape[1]
+    shift = table_shift(cells, jumps)
+    sums = partial.reshape(-1)
+    of_lie = np.empty(DIRECTIONS * BUCKETS * count, dtype=np.int64)  # what is added for directions and distances
+    for direction in range(DIRECTIONS):
+        for bucket in range(BUCKETS):
+            for t in range(begin, stop):
+                distance = codes[DISTANCE, 2 * bucket] if relation[t] == DISTANCE else 0
+                of_lie[(direction * BUCKETS + bucket) * count + t] = codes[DIRECTION, direction] + distance
+    keys, base = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
+    a, b = -1, -1
+    without = np.full(DIRECTIONS * size * size, np.nan)
+    for c in range(tokens.shape[0]):
+        if a != tokens[c, 0] or b != tokens[c, 1]:
+            a, b = tokens[c, 0], tokens[c, 1]
+            one, two = (roles[0] * size + a) * count, (roles[1] * size + b) * count
+            for t in range(begin, stop):
+                base[t] = sums[one + t] + sums[two + t]
+        m = tokens[c, 2]
+        more, lies = (roles[2] * size + m) * count, (lie[c, 0] * BUCKETS + lie[c, 1]) * count
+        at = (lie[c, 0] * size + (a if shared == 1 else b)) * size + m
+        if np.isnan(without[at]):
+            without[at] = weight_of_templates(apart, stop, base, sums, more, of_lie, lies, templates, keys, cells, numbers, jumps, shift)
+        with_all = weight_of_templates(begin, apart, base, sums, more, of_lie, lies, templates, keys, cells, numbers, jumps, shift)
+        scores[c] = with_all + without[at]
+    return 0
+
+
 @kernel(int64(*SENTENCE, *FACTORS, writable(int64, 1)))
 def fill_factor_keys(partial, kind_start, relation, run_end, templates, codes, place, each, roles, tokens, lie, own, keys):
     """out: keys (factors * templates of the kind,)."""
@@ -99,8 +152,14 @@ def factor_scores(features: PartFeatures, weights: Weights, encoded: Encoded, fa
     """The score of every factor: the sum of the weights of its features."""
     scores = np.zeros(len(factors))
     place = factor_place(factors.kind)
-    if len(factors) and features.kind_start[place + 1] > features.kind_start[place]:
-        score_factors(encoded[0], *features.plan, *weights.table, *read_by_kernel(factors), scores)
+    if not len(factors) or features.kind_start[place + 1] == features.kind_start[place]:
+        return scores
+    read = read_by_kernel(factors)
+    if factors.kind in WITH_SHARED_HEAD:
+        apart, shared = features.apart[factors.kind], FACTOR_KINDS[factors.kind].index("head")
+        score_triples(encoded[0], *features.plan, *weights.table, apart, shared, place, read[2], factors.tokens, factors.lie, scores)
+    else:
+        score_factors(encoded[0], *features.plan, *weights.table, *read, scores)
     return scores
 
 

@@ -14,25 +14,41 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from zerogap.dependency.candidate_scores import entries, scores_of_candidates
 from zerogap.dependency.candidates import candidates_of
 from zerogap.dependency.decoders import GRANDSIBLINGS as OF_GRANDSIBLINGS
 from zerogap.dependency.decoders import OUTERMOST as OF_OUTERMOST
+from zerogap.dependency.decoders import SIBLINGS as OF_SIBLINGS
 from zerogap.dependency.decoders import candidates_are_faster
-from zerogap.dependency.factor_tables import FactorTables, Node, factor_tables, listed_factors
+from zerogap.dependency.factor_core import LEAST, Extension, core_of, extended
+from zerogap.dependency.factor_sets import Allowed, Factors, Integers, possible_factors
+from zerogap.dependency.factor_tables import FactorTables, Node, factor_tables
 from zerogap.dependency.kbest import labelled_trees
 from zerogap.dependency.problem import Problem, Tree
 from zerogap.errors import Infeasible
 from zerogap.grid import Scores
-from zerogap.oracles.factor_shares import ARBORESCENCE, BOUND, CALLS, EISNER, N_RESULTS, OTHER, RATE, SCORE, TIRED, VALUE, share_out
+from zerogap.oracles.factor_shares import (
+    ARBORESCENCE,
+    BOUND,
+    CALLS,
+    EISNER,
+    N_RESULTS,
+    OTHER,
+    RATE,
+    SCORE,
+    SIBLING,
+    TIRED,
+    VALUE,
+    share_out,
+)
 from zerogap.oracles.grandsiblings import grandsibling_kernel
 from zerogap.oracles.matrix_tree import nonprojective_max_marginals
 from zerogap.oracles.outermost import outermost_kernel
+from zerogap.oracles.sibling_marginals import sibling_max_marginals
 from zerogap.oracles.siblings import sibling_kernel
 from zerogap.oracles.tree_marginals import projective_max_marginals
 from zerogap.proof.certificate import Certificate, DynamicProgram, FactorShares, HeadPrices, Narrowed
@@ -40,13 +56,11 @@ from zerogap.proof.solution import Solution, Trace
 from zerogap.relax.branching import Bounded, Fixed, branch_and_bound
 from zerogap.relax.lagrangian import Candidate
 
-Integers = NDArray[np.int64]
-Allowed = NDArray[np.bool_]
-
 MEMORY = 0.3  # how much of the average of subgradients is kept at every step
 RATE_AT_ROOT, LEAST_AT_ROOT, CALLS_AT_ROOT = 1.0, 0.06, 150
 RATE_AT_NODE, LEAST_AT_NODE, CALLS_AT_NODE = 1.0, 0.25, 40
 CHUNK_WORK = 10**8
+MOST_DENSE = 150  # words up to which arrays of all siblings are made, even if few arcs are left
 ROUNDS = 12  # of alternating maximisation
 FEWER = 0.9  # arcs are left out for as long as less than this share of them is left every time
 
@@ -65,12 +79,19 @@ class Backbone:
     kind: int
     chunk: int  # calls between two looks at the clock
     best: Oracle | None = None
+    siblings: Scores = field(default_factory=lambda: np.zeros((0, 0, 0)))  # what SIBLING reads, and stops
+    stops: Scores = field(default_factory=lambda: np.zeros((0, 0)))
 
 
 def backbone_of(problem: Problem, allowed: Allowed, unit: float) -> Backbone:
     parts = set(problem.larger) - {"factors"}
     if not parts:  # by its work, so that answers do not depend on the clock
         return Backbone(EISNER if problem.projective else ARBORESCENCE, max(1, CHUNK_WORK // problem.n_words**3))
+    n = problem.n_words
+    if problem.projective and parts <= OF_SIBLINGS and n <= MOST_DENSE:
+        siblings = np.zeros((n + 1,) * 3) if problem.siblings is None else problem.siblings.dense(n)
+        stops = np.zeros((n + 1,) * 2) if problem.stops is None else problem.stops.dense(n)
+        return Backbone(SIBLING, max(1, CHUNK_WORK // n**3), None, siblings, stops)
     if problem.projective and parts <= OF_GRANDSIBLINGS:
         return Backbone(OTHER, 1, dynamic_program(problem, allowed, parts))
     return Backbone(OTHER, 1, agreement_of(problem, unit))
@@ -161,16 +182,116 @@ class Calls:
     scores: list[float]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Closed:
+    """Arcs that no tree above a threshold has, and the shares that prove it."""
+
+    shares: FactorShares
+    threshold: float
+    arcs: tuple[int, ...]
+    all_of_them: bool  # so no tree is above it
+
+
+class Root(NamedTuple):
+    """What the root comes to: shares among the arcs that are left, the best tree so far, and the arcs that were closed."""
+
+    tables: FactorTables
+    node: Node | None  # None if nothing better is left
+    run: Run
+    best: Candidate | None
+    closed: list[Closed]
+
+
 @dataclass(slots=True, eq=False)
 class FactorSearch:
     """The relaxation of one sentence, and the calls of its oracle."""
 
     problem: Problem
-    tables: FactorTables
-    backbone: Backbone
+    factors: Factors
     begin: float
     deadline: float
     calls: list[Calls] = field(default_factory=list)
+    tables: FactorTables = field(init=False)
+    backbone: Backbone = field(init=False)
+
+    def open(self, allowed: Allowed) -> Node | None:
+        """Goes on with these arcs; None if there is no tree of them."""
+        self.tables = factor_tables(self.problem, self.factors, allowed)
+        node = self.tables.node(allowed)
+        if node is not None:
+            self.backbone = backbone_of(self.problem, node.allowed, self.tables.unit)
+        return node
+
+    def at_root(self, *, narrow: bool) -> Root | None:
+        """Shares at the root. With `narrow`, arcs that no better tree has are closed, and shares are sought again among the others: first
+        with a core of likely arcs, if there are many. None if there is no tree."""
+        left = self.factors.arcs > -np.inf
+        best: Candidate | None = None
+        closed = list[Closed]()
+        extension = self.from_core(left) if narrow else None
+        moved: Callable[[], Scores] | None = None
+        if extension is not None:
+            best, found = extension
+            gone = self.narrowed(left, found.weights, found.constant, best.score)
+            if gone is not None:
+                closed.append(Closed(found.evidence(), best.score, tuple(gone.tolist()), len(gone) == np.count_nonzero(left)))
+                left.reshape(-1)[gone] = False
+                moved = lambda: found.moved_to(self.tables)  # noqa: E731
+        bound = math.inf
+        while True:
+            node = self.open(left)
+            if node is None:
+                if best is None:
+                    return None
+                return Root(self.tables, None, Run(-math.inf, np.zeros(0), DynamicProgram(), None, best.score, np.zeros(0)), best, closed)
+            shares = self.tables.first_shares() if moved is None else moved()
+            run = self.run(
+                node, shares, -math.inf if best is None else best.score, rate=RATE_AT_ROOT, least_rate=LEAST_AT_ROOT,
+                most_calls=CALLS_AT_ROOT, rounds=ROUNDS if best is None else 0,
+            )  # fmt: skip
+            if run.heads is not None:
+                best = Candidate(tuple(run.heads.tolist()), run.score)
+            run = run if run.bound <= bound else Run(bound, shares, run.rest, run.heads, run.score, run.doubt)
+            bound = run.bound
+            if not narrow or best is None or not -math.inf < best.score < bound or time.perf_counter() >= self.deadline:
+                return Root(self.tables, node, run, best, closed)
+            gone = self.narrowed(node.allowed, *self.tables.weights(node, run.shares), best.score)
+            if gone is None or not len(gone) or len(gone) < (1.0 - FEWER) * len(node.open_):
+                return Root(self.tables, node, run, best, closed)
+            evidence = self.tables.evidence(node, run.shares, DynamicProgram())
+            closed.append(Closed(evidence, best.score, tuple(gone.tolist()), len(gone) == len(node.open_)))
+            left = node.allowed.copy()
+            left.reshape(-1)[gone] = False
+            before, its_shares = self.tables, run.shares
+            moved = lambda: before.moved_to(self.tables, its_shares)  # noqa: B023, E731
+
+    def from_core(self, allowed: Allowed) -> tuple[Candidate, Extension] | None:
+        """The best tree of a core of likely arcs, and what its shares come to for all; None if all is core, or it says nothing."""
+        if np.count_nonzero(allowed) < LEAST * (len(allowed) - 1):
+            return None
+        if (self.factors.phi == -np.inf).any() or (self.factors.scores == -np.inf).any():
+            return None  # the core might have no tree
+        self.backbone = backbone_of(self.problem, allowed, self.problem.resolution)
+        best_with = self.best_with(np.where(allowed, self.factors.arcs, -np.inf))
+        if best_with is None:
+            return None
+        core = core_of(best_with, allowed)
+        node = self.open(core)
+        if node is None:
+            return None
+        run = self.run(
+            node,
+            self.tables.first_shares(),
+            -math.inf,
+            rate=RATE_AT_ROOT,
+            least_rate=LEAST_AT_ROOT,
+            most_calls=CALLS_AT_ROOT,
+            rounds=ROUNDS,
+        )
+        if run.heads is None:
+            return None
+        found = extended(self.problem, self.factors, self.tables, node, run.shares)
+        return None if found is None else (Candidate(tuple(run.heads.tolist()), run.score), found)
 
     def run(self, node: Node, shares: Scores, floor: float, *, rate: float, least_rate: float, most_calls: int, rounds: int = 0) -> Run:
         """Moves the shares from these until the bound is tight, at most `floor`, or no longer falls."""
@@ -189,9 +310,9 @@ class FactorSearch:
         def step(calls: int) -> int:
             before = int(result[CALLS])
             status = share_out(
-                self.backbone.kind, single_root, *t.arrays, node.arcs, node.open_start, node.open_, node.active, t.limit, t.largest,
-                t.unit, t.grain, MEMORY, least_rate, 0 if before else rounds, calls, tree, shares, best_shares, slope, doubt, result,
-                heads, choice, left, trace,
+                self.backbone.kind, single_root, self.backbone.siblings, self.backbone.stops, *t.arrays, node.arcs, node.open_start,
+                node.open_, node.active, t.limit, t.largest, t.unit, t.grain, MEMORY, least_rate, 0 if before else rounds, calls, tree,
+                shares, best_shares, slope, doubt, result, heads, choice, left, trace,
             )  # fmt: skip
             bounds.extend(trace[0, : int(result[CALLS]) - before].tolist())
             scores.extend(trace[1, : int(result[CALLS]) - before].tolist())
@@ -234,17 +355,23 @@ class FactorSearch:
             return (int(run.heads[m - 1]) if run.heads is not None else int(np.flatnonzero(unsure[:, m])[0])) * size + m
         return int(doubt.argmax())
 
-    def narrowed(self, node: Node, run: Run, threshold: float) -> Integers | None:
-        """The arcs that no tree above the threshold has, by max-marginals; None unless the backbone scores arcs alone."""
-        if self.backbone.kind not in (ARBORESCENCE, EISNER):
+    def best_with(self, weights: Scores) -> Scores | None:
+        """For every arc the value of a best tree that has it, under the weights of arcs and what the backbone scores besides; None if it
+        has no max-marginals, or there is no tree."""
+        best_with, single_root, kind = np.empty_like(weights), 1 if self.problem.single_root else 0, self.backbone.kind
+        if kind == SIBLING:
+            best = sibling_max_marginals(weights, self.backbone.siblings, self.backbone.stops, single_root, best_with)
+        elif kind == OTHER:
             return None
-        weights, constant = self.tables.weights(node, run.shares)
-        best_with = np.empty_like(weights)
-        find = projective_max_marginals if self.problem.projective else nonprojective_max_marginals
-        if find(weights, 1 if self.problem.single_root else 0, best_with) == -np.inf:
-            return None
-        grain = self.tables.grain
-        return np.flatnonzero(node.allowed & (np.floor((best_with + constant) / grain) * grain <= threshold))
+        else:
+            best = (projective_max_marginals if kind == EISNER else nonprojective_max_marginals)(weights, single_root, best_with)
+        self.calls.append(Calls(1, time.perf_counter() - self.begin, [], []))
+        return None if best == -np.inf else best_with
+
+    def narrowed(self, allowed: Allowed, weights: Scores, constant: float, threshold: float) -> Integers | None:
+        """The arcs that no tree above the threshold has under weights with shares; None if the backbone cannot tell."""
+        best_with, grain = self.best_with(weights), self.tables.grain
+        return None if best_with is None else np.flatnonzero(allowed & (np.floor((best_with + constant) / grain) * grain <= threshold))
 
     def trace(self, searched: Trace, since: float) -> Trace:
         """An entry for every call of the oracle: bounds and scores of the search are those of the node before."""
@@ -280,40 +407,11 @@ def decode_with_factors(
     """
     begin = time.perf_counter()
     deadline = math.inf if time_limit is None else begin + time_limit
-    listed = listed_factors(problem)
-    tables = factor_tables(problem, listed, arcs)
-    node = tables.node(tables.arcs > -np.inf)
-    if node is None:
+    search = FactorSearch(problem, possible_factors(problem, arcs), begin, deadline)
+    found = search.at_root(narrow=k == 1)
+    if found is None:
         raise no_tree(problem, arcs)
-    search = FactorSearch(problem, tables, backbone_of(problem, node.allowed, tables.unit), begin, deadline)
-    run = search.run(
-        node, tables.first_shares(), -math.inf, rate=RATE_AT_ROOT, least_rate=LEAST_AT_ROOT, most_calls=CALLS_AT_ROOT, rounds=ROUNDS
-    )
-    best = None if run.heads is None else Candidate(tuple(run.heads.tolist()), run.score)
-
-    # arcs that no better tree has are closed, and shares are sought again among the others
-    outer: list[tuple[FactorShares, float, tuple[int, ...]]] = []
-    while k == 1 and best is not None and -math.inf < run.bound and best.score < run.bound and time.perf_counter() < deadline:
-        gone = search.narrowed(node, run, best.score)
-        if gone is None or not len(gone) or len(gone) < (1.0 - FEWER) * len(node.open_):
-            break
-        outer.append((tables.evidence(node, run.shares, DynamicProgram()), best.score, tuple(gone.tolist())))
-        left = node.allowed.copy()
-        left.reshape(-1)[gone] = False
-        fewer = factor_tables(problem, listed, arcs, left)
-        shares = tables.moved_to(fewer, run.shares)
-        tables = search.tables = fewer
-        search.backbone = backbone_of(problem, left, tables.unit)
-        inside = tables.node(left)
-        if inside is None:  # no better tree is left
-            run, node = Run(-math.inf, shares, DynamicProgram(), None, best.score, run.doubt), None
-            break
-        node = inside
-        bound = run.bound
-        run = search.run(node, shares, best.score, rate=RATE_AT_ROOT, least_rate=LEAST_AT_ROOT, most_calls=CALLS_AT_ROOT)
-        if run.heads is not None:
-            best = Candidate(tuple(run.heads.tolist()), run.score)
-        run = run if run.bound <= bound else Run(bound, shares, run.rest, run.heads, run.score, run.doubt)
+    tables, node, run, best, outer = found
 
     def solve(fixed: Fixed, warm: Any, incumbent: Candidate | None, left: float | None) -> Bounded:
         parent, parent_shares, parent_rest = warm
@@ -335,8 +433,8 @@ def decode_with_factors(
     if searched.best is None and searched.bound == -math.inf:
         raise no_tree(problem, arcs)
     certificate: Certificate = searched.certificate if searched.n_nodes > 1 else searched.certificate.leaves[0].certificate
-    for evidence, threshold, gone_arcs in reversed(outer):
-        certificate = Narrowed(evidence, threshold, gone_arcs, certificate)
+    for closed in reversed(outer):
+        certificate = closed.shares if closed.all_of_them else Narrowed(closed.shares, closed.threshold, closed.arcs, certificate)
     trace = search.trace(searched.trace, since)
     return solution_of(problem, labels, searched.ranked, searched.bound, certificate, trace, k=k, complete=searched.complete)
 

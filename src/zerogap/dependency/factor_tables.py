@@ -1,25 +1,18 @@
-"""The factors of a problem as `oracles.factor_shares` reads them: tables of two words, and larger factors one after the other.
-
-Factors of one arc are added to the arc. Those that no tree can have are left out: two arcs from a single root, a cycle, arcs that cross
-where that is not wanted. Equal ones are one.
-"""
+"""The factors of a problem as `oracles.factor_shares` reads them: tables of two words, and larger factors one after the other."""
 
 from __future__ import annotations
 
 import itertools
 import math
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from zerogap.dependency.factor_sets import Allowed, Factors, Integers
 from zerogap.dependency.problem import Problem
-from zerogap.grid import MANTISSA_BITS, Scores, unit_of
+from zerogap.grid import MANTISSA_BITS, Scores
+from zerogap.oracles.factor_lists import count_pairs, fill_tables
 from zerogap.proof.certificate import Certificate, FactorShares
-
-Integers = NDArray[np.int64]
-Allowed = NDArray[np.bool_]
 
 FINER_BITS = 8  # shares are finer than scores, as far as sums stay exact
 MOST_ENTRIES = 2**22  # of all tables: factors of two arcs that find no room are treated as larger ones
@@ -139,29 +132,23 @@ class FactorTables:
             at = np.arange(int(self.rest_start[-1])) - np.repeat(self.rest_start[:-1], widths[self.first])
             rest = np.maximum.reduceat(left, rows + at * np.repeat(widths[self.second], widths[self.first]))
             np.add.at(flat, number[np.repeat(self.head_start[self.first], widths[self.first]) + at], rest)
-        for c in node.active.tolist():
-            arcs, some = self.arc[self.start[c] : self.start[c + 1]], shares[n_shares + self.start[c] : n_shares + self.start[c + 1]]
-            flat[arcs] += some if self.phi[c] > 0.0 else some[0]
-            constant -= 0.0 if self.phi[c] > 0.0 else (len(arcs) - 1) * float(some[0])
+        if len(node.active):
+            sizes, is_active = np.diff(self.start), np.zeros(len(self.phi), dtype=np.bool_)
+            is_active[node.active] = True
+            of_first = shares[n_shares + self.start[:-1]]
+            added = np.where(np.repeat(self.phi > 0.0, sizes), shares[n_shares:], np.repeat(of_first, sizes))
+            used = np.repeat(is_active, sizes)
+            np.add.at(flat, self.arc[used], added[used])
+            constant -= float(((sizes - 1) * of_first)[is_active & (self.phi < 0.0)].sum())
         weights[~node.allowed] = -np.inf
         return weights, constant
 
     def moved_to(self, other: FactorTables, shares: Scores) -> Scores:
         """The same shares for tables of fewer arcs of the same problem."""
-        size = len(self.arcs)
-        moved = other.first_shares()
-        mine, theirs = self.names(size), other.names(size)
-        where = np.searchsorted(mine[0], theirs[0])
-        found = where < len(mine[0])
-        found[found] = mine[0][where[found]] == theirs[0][found]
-        moved[theirs[1][found]] = shares[mine[1][where[found]]]
-        by_arcs = {tuple(self.arc[a:b].tolist()): a for a, b in itertools.pairwise(self.start.tolist())}
-        mine_offset, offset = int(self.share_start[-1]), int(other.share_start[-1])
-        for a, b in itertools.pairwise(other.start.tolist()):
-            before = by_arcs.get(tuple(other.arc[a:b].tolist()))
-            if before is not None:
-                moved[offset + a : offset + b] = shares[mine_offset + before : mine_offset + before + b - a]
-        return moved
+        numbers, order = self.names(len(self.arcs))
+        offset = int(self.share_start[-1])
+        sets = [(tuple(self.arc[a:b].tolist()), shares[offset + a : offset + b]) for a, b in itertools.pairwise(self.start.tolist())]
+        return moved_to(other, numbers, shares[order], dict(sets))
 
     def names(self, size: int) -> tuple[Integers, Integers]:
         """Numbers of all shares of tables, sorted, and where they stand."""
@@ -180,112 +167,122 @@ class FactorTables:
         widths = np.diff(self.head_start)[self.second]
         at = np.arange(n_shares) - np.repeat(self.share_start[:-1], widths)
         is_open = node.allowed[self.head, self.word][np.repeat(self.head_start[self.second], widths) + at]
-        chosen = [np.flatnonzero(is_open)]
-        for c in node.active.tolist():
-            end = self.start[c + 1] if self.phi[c] > 0.0 else self.start[c] + 1
-            chosen.append(np.arange(n_shares + self.start[c], n_shares + end))
-        given = (shares[np.concatenate(chosen)] / self.unit).astype(np.int64)
-        return FactorShares(self.unit, tuple((self.first * size + self.second).tolist()), tuple(given.tolist()), rest)
+        given = [shares[:n_shares][is_open]]
+        if len(node.active):
+            sizes, is_active = np.diff(self.start), np.zeros(len(self.phi), dtype=np.bool_)
+            is_active[node.active] = True
+            told = np.repeat(self.phi > 0.0, sizes)  # all shares of a positive factor, the first of a negative one
+            told[self.start[:-1]] = True
+            given.append(shares[n_shares:][told & np.repeat(is_active, sizes)])
+        units = (np.concatenate(given) / self.unit).astype(np.int64)
+        return FactorShares(self.unit, tuple((self.first * size + self.second).tolist()), tuple(units.tolist()), rest)
 
 
-class Listed(NamedTuple):
-    """The factors of a problem as arrays: the ends (head, modifier) of the arcs of factor i are ends[begin[i] : begin[i + 1]]."""
+def moved_to(tables: FactorTables, names: Integers, shares: Scores, larger: dict[tuple[int, ...], Scores]) -> Scores:
+    """Shares for these tables, from those that are known: of tables by their names, in order, of larger factors by their arcs."""
+    moved = tables.first_shares()
+    mine, order = tables.names(len(tables.arcs))
+    where = np.searchsorted(names, mine)
+    found = where < len(names)
+    found[found] = names[where[found]] == mine[found]
+    moved[order[found]] = shares[where[found]]
+    offset = int(tables.share_start[-1])
+    for a, b in itertools.pairwise(tables.start.tolist()):
+        some = larger.get(tuple(tables.arc[a:b].tolist()))
+        if some is not None:
+            moved[offset + a : offset + a + len(some)] = some
+    return moved
 
-    scores: Scores
-    begin: Integers
-    ends: Integers
 
-
-def listed_factors(problem: Problem) -> Listed:
-    count = len(problem.factors)
-    sizes = np.fromiter((len(factor.arcs) for factor in problem.factors), dtype=np.int64, count=count)
-    scores = np.fromiter((factor.score for factor in problem.factors), dtype=np.float64, count=count)
-    each = itertools.chain.from_iterable(itertools.chain.from_iterable(factor.arcs for factor in problem.factors))
-    ends = np.fromiter(each, dtype=np.int64, count=2 * int(sizes.sum())).reshape(-1, 2)
-    return Listed(scores, np.concatenate([[0], np.cumsum(sizes)]), ends)
-
-
-def factor_tables(problem: Problem, listed: Listed, arcs: Scores, allowed: Allowed | None = None) -> FactorTables:
-    """The factors of a problem under `arcs` that hold the best labels, as far as they may hold with `allowed` arcs."""
-    size = len(arcs)
-    arcs = arcs.copy()
-    scores, begin, ends = listed
-    counts = np.diff(begin)
-    single = begin[:-1][counts == 1]
-    np.add.at(arcs, (ends[single, 0], ends[single, 1]), scores[counts == 1])
-    left = arcs > -np.inf if allowed is None else allowed & (arcs > -np.inf)
-
-    # two arcs: the word that comes first is the first
-    two = begin[:-1][counts == 2]
-    one, other = ends[two], ends[two + 1]
-    swap = one[:, 1] > other[:, 1]
-    one, other = np.where(swap[:, None], other, one), np.where(swap[:, None], one, other)
-    of_two = scores[counts == 2]
-    used = (of_two != 0.0) & left[one[:, 0], one[:, 1]] & left[other[:, 0], other[:, 1]]
-    used &= can_be_together(one[:, 0], one[:, 1], other[:, 0], other[:, 1], problem)
-    one, other, of_two = one[used], other[used], of_two[used]
+def factor_tables(problem: Problem, factors: Factors, allowed: Allowed) -> FactorTables:
+    """Those that may hold with `allowed` arcs."""
+    size = len(allowed)
+    left = allowed & (factors.arcs > -np.inf)
+    uses = np.zeros(size * size, dtype=np.int64)
+    count_pairs(factors.begin, factors.heads, left, uses)
+    start, arc, phi, of_larger = those_within(factors, left)
 
     # heads of words, and tables of pairs of words
     word, head = (np.ascontiguousarray(index) for index in np.nonzero(left.T))
     head_start = np.searchsorted(word, np.arange(size + 1))
     widths = np.diff(head_start)
-    pairs, pair_of, factors_of = np.unique(one[:, 1] * size + other[:, 1], return_inverse=True, return_counts=True)
+    pairs = np.flatnonzero(uses)
     entries = widths[pairs // size] * widths[pairs % size]
-    kept = np.zeros(len(pairs), dtype=np.bool_)
-    by_use = np.argsort(-factors_of / np.maximum(entries, 1), kind="stable")
-    kept[by_use[np.cumsum(entries[by_use]) <= MOST_ENTRIES]] = True
-    in_table = kept[pair_of] if len(pairs) else np.zeros(0, dtype=np.bool_)
-    pairs = pairs[kept]
+    if entries.sum() > MOST_ENTRIES:
+        by_use = np.argsort(-uses[pairs] / np.maximum(entries, 1), kind="stable")
+        kept = np.sort(pairs[by_use[np.cumsum(entries[by_use]) <= MOST_ENTRIES]])
+        start, arc, phi = with_pairs(factors, left, np.setdiff1d(pairs, kept), start, arc, phi, of_larger)
+        pairs = kept
     first, second = pairs // size, pairs % size
     table_start = np.concatenate([[0], np.cumsum(widths[first] * widths[second])])
     share_start = np.concatenate([[0], np.cumsum(widths[second])])
     rest_start = np.concatenate([[0], np.cumsum(widths[first])])
-    q = np.repeat(np.arange(len(pairs)), np.diff(table_start))
-    row, column = np.divmod(np.arange(int(table_start[-1])) - table_start[q], np.maximum(widths[second[q]], 1))
-    table = np.zeros(int(table_start[-1]))
-    place = np.zeros((size, size), dtype=np.int64)
+    table, share_of_entry = np.empty(int(table_start[-1])), np.empty(int(table_start[-1]), dtype=np.int64)
+    place = np.full((size, size), -1)
     place[head, word] = np.arange(len(head)) - head_start[word]
-    a, b = one[in_table], other[in_table]
-    at = np.searchsorted(pairs, a[:, 1] * size + b[:, 1])
-    spot = table_start[at] + place[a[:, 0], a[:, 1]] * widths[b[:, 1]] + place[b[:, 0], b[:, 1]]
-    np.add.at(table, spot, of_two[in_table])
-    heads_first, heads_second = head[head_start[first[q]] + row], head[head_start[second[q]] + column]
-    table[~can_be_together(heads_first, first[q], heads_second, second[q], problem)] = -np.inf
+    kinds = (1 if problem.projective else 0, 1 if problem.single_root else 0)
+    fill_tables(
+        factors.begin, factors.heads, factors.scores, first, second, head_start, head, place, table_start, share_start, *kinds, table,
+        share_of_entry,
+    )  # fmt: skip
 
-    # larger factors, and pairs that found no room: equal ones are one, in the order of the problem
-    merged: dict[tuple[int, ...], float] = {}
-    others = np.flatnonzero(counts > 2)
-    if not in_table.all():
-        words = np.sort(np.stack([ends[two, 1], ends[two + 1, 1]]), axis=0)
-        others = np.sort(np.concatenate([others, np.flatnonzero(counts == 2)[~np.isin(words[0] * size + words[1], pairs)]]))
-    for i in others.tolist():
-        some = sorted(problem.factors[i].arcs, key=lambda arc: arc[1])
-        key = tuple(h * size + m for h, m in some)
-        merged[key] = merged.get(key, 0.0) + problem.factors[i].score
-    merged = {
-        key: score for key, score in merged.items() if score != 0.0 and all(left.reshape(-1)[list(key)]) and can_hold(key, size, problem)
-    }
-    start = np.concatenate([[0], np.cumsum([len(key) for key in merged])]).astype(np.int64)
-    arc = np.array(list(itertools.chain.from_iterable(merged)), dtype=np.int64)
-    phi = np.array(list(merged.values()), dtype=np.float64)
-
-    hard = [key for key, score in merged.items() if score == -math.inf]
-    together = np.flatnonzero((table[spot] == -np.inf) & (of_two[in_table] == -np.inf))
-    hard += list(
-        {(int(h * size + m), int(k * size + s)) for (h, m), (k, s) in zip(a[together].tolist(), b[together].tolist(), strict=True)}
-    )
+    hard = [tuple(arc[a:b].tolist()) for a, b, score in zip(start[:-1].tolist(), start[1:].tolist(), phi.tolist(), strict=True)
+            if score == -math.inf]  # fmt: skip
+    hard += sorted(forbidden_pairs(factors, left, pairs))
     hard_start = np.concatenate([[0], np.cumsum([len(key) for key in hard])]).astype(np.int64)
     hard_arc = np.array(list(itertools.chain.from_iterable(hard)), dtype=np.int64)
 
-    grain = problem.resolution
-    if not problem.parts and not problem.automata:
-        grain = unit_of(grain, problem.arcs, problem.labels, scores)
     finite = np.abs(np.concatenate([table[table > -np.inf], phi[phi > -np.inf]]))
     largest = float(finite.max(initial=problem.resolution))
     unit, limit = unit_and_limit(problem, largest, len(pairs), start, phi)
     return FactorTables(
-        arcs, first, second, head_start, head, table_start, share_start, rest_start, table, start, arc, phi, word, share_start[q] + column,
-        hard_start, hard_arc, unit, grain, limit, largest,
+        factors.arcs, first, second, head_start, head, table_start, share_start, rest_start, table, start, arc, phi, word, share_of_entry,
+        hard_start, hard_arc, unit, factors.grain, limit, largest,
+    )  # fmt: skip
+
+
+def those_within(factors: Factors, left: Allowed) -> tuple[Integers, Integers, Scores, Integers]:
+    """The larger factors whose arcs are all left: start, arc, phi and their numbers."""
+    if not len(factors.phi):
+        return factors.start, factors.arc, factors.phi, np.zeros(0, dtype=np.int64)
+    holds = np.logical_and.reduceat(left.reshape(-1)[factors.arc], factors.start[:-1])
+    sizes = np.diff(factors.start)
+    start = np.concatenate([[0], np.cumsum(sizes[holds])])
+    return start, factors.arc[np.repeat(holds, sizes)], factors.phi[holds], np.flatnonzero(holds)
+
+
+def forbidden_pairs(factors: Factors, left: Allowed, pairs: Integers) -> set[tuple[int, int]]:
+    """The arcs of factors of score -inf in tables, as numbers."""
+    size = len(left)
+    never = np.flatnonzero(factors.scores == -np.inf)
+    if not len(never):
+        return set()
+    pair = np.searchsorted(factors.begin, never, side="right") - 1
+    one, other = factors.heads[never, 0] * size + pair // size, factors.heads[never, 1] * size + pair % size
+    used = left.reshape(-1)[one] & left.reshape(-1)[other] & np.isin(pair, pairs)
+    return set(zip(one[used].tolist(), other[used].tolist(), strict=True))
+
+
+def with_pairs(
+    factors: Factors, left: Allowed, pairs: Integers, start: Integers, arc: Integers, phi: Scores, of_larger: Integers
+) -> tuple[Integers, Integers, Scores]:
+    """Larger factors and those of two words for which there is no room in tables, all in the order of their places in the problem."""
+    size = len(left)
+    found = [(int(factors.place_of_larger[c]), tuple(arc[a:b].tolist()), float(score))
+             for c, a, b, score in zip(of_larger.tolist(), start[:-1].tolist(), start[1:].tolist(), phi.tolist(), strict=True)]  # fmt: skip
+    for pair in pairs.tolist():
+        m, s = divmod(pair, size)
+        for i in range(int(factors.begin[pair]), int(factors.begin[pair + 1])):
+            h, k = factors.heads[i].tolist()
+            if left[h, m] and left[k, s]:
+                found.append((int(factors.place_of_two[i]), (h * size + m, k * size + s), float(factors.scores[i])))
+    merged: dict[tuple[int, ...], float] = {}
+    for _, key, score in sorted(found):
+        merged[key] = merged.get(key, 0.0) + score
+    merged = {key: score for key, score in merged.items() if score != 0.0}
+    return (
+        np.concatenate([[0], np.cumsum([len(key) for key in merged])]).astype(np.int64),
+        np.array(list(itertools.chain.from_iterable(merged)), dtype=np.int64), np.array(list(merged.values()), dtype=np.float64),
     )  # fmt: skip
 
 
@@ -302,30 +299,3 @@ def unit_and_limit(problem: Problem, largest: float, n_tables: int, start: Integ
         if limit >= wanted:
             return unit, wanted if wanted % unit == 0 else math.floor(wanted / unit) * unit
     return unit, max(limit, 0.0)
-
-
-def can_be_together(h: Integers, m: Integers, k: Integers, s: Integers, problem: Problem) -> Allowed:
-    """Whether a tree may have both arcs h -> m and k -> s."""
-    never = (h == s) & (k == m)
-    if problem.single_root:
-        never |= (h == 0) & (k == 0)
-    if problem.projective:
-        low, high, below, above = np.minimum(h, m), np.maximum(h, m), np.minimum(k, s), np.maximum(k, s)
-        never |= ((low < below) & (below < high) & (high < above)) | ((below < low) & (low < above) & (above < high))
-    return ~never
-
-
-def can_hold(key: tuple[int, ...], size: int, problem: Problem) -> bool:
-    """Whether a tree may have all these arcs."""
-    h, m = np.divmod(np.array(key), size)
-    one, other = np.triu_indices(len(key), 1)
-    if not can_be_together(h[one], m[one], h[other], m[other], problem).all():
-        return False
-    head_of = dict(zip(m.tolist(), h.tolist(), strict=True))
-    for word in head_of:
-        steps = 0
-        while word in head_of and steps <= len(key):
-            word, steps = head_of[word], steps + 1
-        if steps > len(key):
-            return False
-    return True

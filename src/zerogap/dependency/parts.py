@@ -15,7 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -83,6 +83,63 @@ class Factor(NamedTuple):
     score: float
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class FactorArrays(Sequence[Factor]):
+    """Many factors as arrays: factor i has the arcs arcs[start[i] : start[i + 1]], as numbers h * (n + 1) + m, and scores[i].
+
+    Read one by one they are `Factor`s, which are made when they are asked for.
+    """
+
+    n_words: int
+    start: Indices
+    arcs: Indices
+    scores: Scores
+
+    def __len__(self) -> int:
+        return len(self.scores)
+
+    @overload
+    def __getitem__(self, i: int) -> Factor: ...
+    @overload
+    def __getitem__(self, i: slice) -> tuple[Factor, ...]: ...
+    def __getitem__(self, i: int | slice) -> Factor | tuple[Factor, ...]:
+        if isinstance(i, slice):
+            return tuple(self[j] for j in range(*i.indices(len(self))))
+        i = range(len(self))[i]
+        some = self.arcs[self.start[i] : self.start[i + 1]].tolist()
+        return Factor(tuple(divmod(arc, self.n_words + 1) for arc in some), float(self.scores[i]))
+
+    def score_of(self, heads: Indices) -> float:
+        """The sum of those that have all their arcs in a tree."""
+        inside = np.zeros((self.n_words + 1) ** 2, dtype=np.bool_)
+        inside[heads * (self.n_words + 1) + np.arange(1, self.n_words + 1)] = True
+        return float(self.scores[np.logical_and.reduceat(inside[self.arcs], self.start[:-1])].sum()) if len(self) else 0.0
+
+    def check(self, n: int) -> None:
+        """Raises InputError unless every factor is a set of arcs of n words, no two into the same one."""
+        if self.n_words != n or len(self.start) != len(self.scores) + 1 or self.start[0] != 0 or self.start[-1] != len(self.arcs):
+            raise InputError(f"factors are arrays of {self.n_words} words with {len(self.start)} starts and {len(self.scores)} scores:"
+                             f" expected {n} words, and starts from 0 to {len(self.arcs)}, one more than scores.")  # fmt: skip
+        size, sizes = n + 1, np.diff(self.start)
+        if len(sizes) and sizes.min() < 1:
+            raise InputError(f"factors[{int(sizes.argmin())}] has no arcs: expected at least one.")
+        words = np.tile(np.arange(size), size)
+        words[:: size + 1] = 0  # of arcs that there are not
+        outside = len(self.arcs) and (self.arcs.min() < 0 or self.arcs.max() >= size * size)
+        into = np.where((self.arcs >= 0) & (self.arcs < size * size), words[self.arcs % (size * size)], 0) if outside else words[self.arcs]
+        if len(into) and not into.all():
+            p = int(into.argmin())
+            i, arc = int(np.searchsorted(self.start, p, side="right")) - 1, divmod(int(self.arcs[p]), size)
+            raise InputError(f"factors[{i}] has the arc {arc!r}: expected a head from 0 to {n} and another word from 1 to {n}.")
+        for width in np.flatnonzero(np.bincount(sizes)).tolist():
+            some = np.flatnonzero(sizes == width)
+            rows = np.sort(into[self.start[some][:, None] + np.arange(width)], axis=1)
+            twice = np.flatnonzero((rows[:, 1:] == rows[:, :-1]).any(axis=1))
+            if len(twice):
+                i = int(some[twice[0]])
+                raise InputError(f"factors[{i}] has the arcs {list(self[i].arcs)!r}: expected at least one, and no two into the same word.")
+
+
 class Parts(Protocol):
     """The scores of one kind of parts, on the problem's grid."""
 
@@ -126,6 +183,22 @@ class SparseParts:
             return np.zeros(np.shape(wanted))
         place = np.minimum(np.searchsorted(self.keys, wanted), len(self.keys) - 1)
         return np.where(self.keys[place] == wanted, self.scores[place], 0.0)
+
+    def total(self, found: Sequence[tuple[int, ...]]) -> float:
+        """The sum of the scores of a few parts: much less to do than by `at`."""
+        size = self.size
+        match self.order:
+            case 2:
+                wanted = [h * size + s for h, s in found]
+            case 3:
+                wanted = [(g * size + h) * size + m for g, h, m in found]
+            case _:
+                wanted = [((g * size + h) * size + s) * size + m for g, h, s, m in found]
+        if not wanted or len(self.keys) == 0:
+            return 0.0
+        place = self.keys.searchsorted(wanted)
+        keys, scores = self.keys.take(place, mode="clip").tolist(), self.scores.take(place, mode="clip").tolist()
+        return float(sum([score for key, score, there in zip(keys, scores, wanted, strict=True) if key == there]))
 
     def dense(self, n: int) -> Scores:
         table = np.zeros((n + 1,) * self.order)
@@ -325,22 +398,35 @@ def sides_of(heads: Sequence[int]) -> Sides:
     before = [0, *heads]
     left, right = list(range(len(before))), list(range(len(before)))  # the last modifiers so far
     pairs: list[tuple[int, int, int]] = []
+    to_the_left: list[int] = []  # of their heads: they are counted from the right
     for m, h in enumerate(heads, 1):
         if h < m:
-            pairs.append((h, right[h], m))
-            before[m], right[h] = right[h], m
-    for m in range(len(heads), 0, -1):
-        if (h := heads[m - 1]) > m:
-            pairs.append((h, left[h], m))
-            before[m], left[h] = left[h], m
+            s = right[h]
+            pairs.append((h, s, m))
+            before[m] = s
+            right[h] = m
+        elif h > m:
+            to_the_left.append(m)
+    for m in reversed(to_the_left):
+        h = before[m]
+        s = left[h]
+        pairs.append((h, s, m))
+        before[m] = s
+        left[h] = m
     return Sides(pairs, before, left, right)
+
+
+def ends_of(sides: Sides) -> list[tuple[int, ...]]:
+    """A head and the last modifier of a side: of the root's right one, and of both of every word, left first."""
+    ends: list[tuple[int, ...]] = [()] * (2 * len(sides.right) - 1)
+    ends[::2] = enumerate(sides.right)
+    ends[1::2] = enumerate(sides.left[1:], 1)
+    return ends
 
 
 OF_TREE: dict[str, Callable[[list[int], Sides], Iterable[tuple[int, ...]]]] = {
     "siblings": lambda head_of, sides: sides.pairs,
-    "stops": lambda head_of, sides: [
-        (h, ends[h]) for h in range(len(head_of)) for ends in (sides.left, sides.right) if h > 0 or ends is sides.right
-    ],
+    "stops": lambda head_of, sides: ends_of(sides),
     "outermost": lambda head_of, sides: [
         (g, h, m) for h, g in enumerate(head_of) for m in {sides.left[h], sides.right[h]} - {h} if g not in (-1, h, m)
     ],

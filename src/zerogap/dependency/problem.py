@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.dependency.head_automaton import HeadAutomaton, read_automata, with_weights
-from zerogap.dependency.parts import ORDERS, DenseParts, Factor, Parts, parts_of_tree, read_factors, read_parts
+from zerogap.dependency.parts import ORDERS, DenseParts, Factor, FactorArrays, Parts, SparseParts, parts_of_tree, read_factors, read_parts
 from zerogap.errors import InputError, InvalidStructure, ScoreShapeError
 from zerogap.grid import Scores, as_scores, check_scores, choose_resolution, largest_magnitude, round_to_grid, rounded_together
 
@@ -33,6 +33,7 @@ class LabelledTree(NamedTuple):
 
 Tree = Heads | LabelledTree
 OPTIONAL = (*ORDERS, "labels", "label_names")
+FEW_WORDS = 50  # for less, lists are faster than arrays
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,7 +56,7 @@ class Problem:
     outermost: Parts | None
     grandsiblings: Parts | None
     trisiblings: Parts | None
-    factors: tuple[Factor, ...]
+    factors: Sequence[Factor]  # a tuple, or FactorArrays
     automata: tuple[HeadAutomaton, ...]
     labels: Scores | None  # (n + 1, n + 1, L), 0 where arcs mean nothing
     label_names: tuple[str, ...] | None
@@ -164,16 +165,23 @@ class Problem:
     def score(self, structure: Any) -> float:
         """The sum of the scores of its parts, tree or not; -inf if one is forbidden."""
         heads, labels = self.read(structure)
-        words = np.arange(1, self.n_words + 1)
-        total = float(self.arcs[heads, words].sum())
-        if self.labels is not None:
-            total += float(self.labels[heads, words, labels].sum())
         parts, plain = self.parts, heads.tolist()
+        if len(plain) < FEW_WORDS:
+            total = float(sum(map(self.arcs.item, plain, range(1, len(plain) + 1))))
+        else:
+            total = float(self.arcs[heads, np.arange(1, len(plain) + 1)].sum())
+        if self.labels is not None:
+            total += float(self.labels[heads, np.arange(1, len(plain) + 1), labels].sum())
         for name, found in parts_of_tree(plain, parts) if parts else ():
             some = parts[name]
-            total += sum(map(some.table.item, found)) if isinstance(some, DenseParts) else float(scores_of(some, found).sum())
+            if isinstance(some, DenseParts):
+                total += sum(map(some.table.item, found))
+            else:
+                total += some.total(found) if isinstance(some, SparseParts) else float(scores_of(some, found).sum())
         if self.automata:
             total += sum(automaton.weight(modifiers_of(heads, automaton)) for automaton in self.automata)
+        if isinstance(self.factors, FactorArrays):
+            return total + self.factors.score_of(heads)
         return total + sum(factor.score for factor in self.factors if holds(factor, plain)) if self.factors else total
 
     def check(self, structure: Any) -> None:
@@ -239,9 +247,13 @@ def read_scores(
     elif label_names is not None:
         raise InputError("label_names was given without labels: expected scores (n + 1, n + 1, L) for them.")
     sets: list[tuple[tuple[int, int], ...]] = []
-    if not isinstance(factors, tuple | list):
-        raise InputError(f"factors is a {type(factors).__name__}: expected a list of (arcs, score).")
-    if factors:
+    if not isinstance(factors, tuple | list | FactorArrays):
+        raise InputError(f"factors is a {type(factors).__name__}: expected a list of (arcs, score), or FactorArrays.")
+    if isinstance(factors, FactorArrays):
+        factors.check(n)
+        arrays["factors"] = as_scores(factors.scores, "factors", check=False)
+        terms += len(factors)
+    elif factors:
         sets, arrays["factors"] = read_factors(factors, n)
         terms += len(sets)
     machines: list[HeadAutomaton] = []
@@ -258,6 +270,8 @@ def read_scores(
     fields |= {name: make(by_name[called_by[name]], grid) for name, make in makers.items()}
     scores_of_factors = by_name["factors"].tolist() if sets else []
     fields["automata"] = with_weights(machines, by_name["automata"].tolist()) if machines else ()
+    if isinstance(factors, FactorArrays):
+        return fields | {"factors": FactorArrays(n, factors.start, factors.arcs, by_name["factors"])}
     return fields | {"factors": tuple(Factor(some, score) for some, score in zip(sets, scores_of_factors, strict=True))}
 
 

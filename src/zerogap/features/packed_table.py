@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import InputError
-from zerogap.oracles.compile import inner, int16, int64, kernel, readonly, uint16, writable
+from zerogap.oracles.compile import inlined, inner, int16, int64, kernel, readonly, uint16, writable
 
 Keys = NDArray[np.int64]
 Jumps = NDArray[np.uint16]
@@ -37,24 +37,30 @@ LARGEST_BUCKET = 64  # of random keys, none has as many
 MOST_CELLS_PER_KEY = 16
 
 
-@inner
+@inlined
 def cell_at(key, jump, shift, last_cell):
     """All are unsigned."""
     return ((key >> shift) + jump * ((key >> np.uint64(MIDDLE_SHIFT)) | np.uint64(1))) & last_cell
 
 
-@inner
-def steps_of(keys, size, cells, jumps, shift):
-    """The sum of the weights of the first keys, in units."""
+@inlined
+def step_of(key, cells, jumps, shift):
+    """The weight of a key, in units."""
     high = np.uint64(shift)
     low = np.uint64(64) - high
     last_cell, last_bucket = np.uint64(cells.shape[0] - 1), np.uint64(jumps.shape[0] - 1)
+    key = np.uint64(key)
+    cell = cell_at(key, np.uint64(jumps[(key >> np.uint64(BUCKET_SHIFT)) & last_bucket]), high, last_cell)
+    differs = np.int64(np.uint64(cells[cell]) ^ ((key << low) & ~np.uint64(WEIGHT_PART)))
+    return ((differs ^ SIGN) - SIGN) if 0 <= differs <= WEIGHT_PART else np.int64(0)
+
+
+@inner
+def steps_of(keys, size, cells, jumps, shift):
+    """The sum of the weights of the first keys, in units."""
     total = np.int64(0)
     for i in range(size):
-        key = np.uint64(keys[i])
-        cell = cell_at(key, np.uint64(jumps[(key >> np.uint64(BUCKET_SHIFT)) & last_bucket]), high, last_cell)
-        differs = np.int64(np.uint64(cells[cell]) ^ ((key << low) & ~np.uint64(WEIGHT_PART)))
-        total += ((differs ^ SIGN) - SIGN) if 0 <= differs <= WEIGHT_PART else 0
+        total += step_of(keys[i], cells, jumps, shift)
     return total
 
 

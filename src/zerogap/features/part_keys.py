@@ -41,6 +41,7 @@ MOST_REMEMBERED = 1_000_000
 BUCKETS = 8  # of distances
 COUNTS = 3  # none, one, more
 ALONE_HEAD, ALONE_MOD = 1, 2  # arc templates that read one token: where they begin follows the kinds in kind_start, before those of factors
+WITH_SHARED_HEAD = ("anysibling", "grandchild")
 
 Columns = Mapping[str, Sequence[str]]
 Encoded = tuple[Keys, Keys]  # partial sums of keys, and what was counted
@@ -115,6 +116,7 @@ class PartFeatures:
     low_bytes: Keys = field(init=False, repr=False)  # (templates,): 1 + places in `templates`
     relation_codes: Keys = field(init=False, repr=False)  # (relations, values)
     plan: tuple[Keys, Keys, Keys, Keys, Keys] = field(init=False, repr=False)  # what kernels read: the last five
+    apart: Mapping[str, int] = field(init=False, repr=False)  # by kind: from here on, templates of a factor do not read its head
     term_start: Keys = field(init=False, repr=False)  # (roles * templates + 1,): terms of role r and template t are at r * templates + t
     terms: Keys = field(init=False, repr=False)  # (terms, 3): attribute, offset, factor
     counts: Keys = field(init=False, repr=False)  # (counts, 2): attribute, hash of the value that is counted
@@ -162,6 +164,7 @@ class PartFeatures:
             "terms": np.array([term for group in terms for term in group], dtype=np.int64).reshape(-1, 3),
             "counts": np.array([[number[Attribute(c.column, ())], hash_of(c.value)] for c in counts], dtype=np.int64).reshape(-1, 2),
         }
+        found["apart"] = {kind: int(starts[k] + groups.count((k, 0))) for k, kind in enumerate(kinds) if kind in FACTOR_KINDS}
         found["plan"] = tuple(found[name] for name in ("kind_start", "relation", "run_end", "low_bytes", "relation_codes"))
         for name, value in found.items():
             object.__setattr__(self, name, value)
@@ -181,10 +184,14 @@ class PartFeatures:
 
 
 def group_of(template: PartTemplate) -> tuple[int, int]:
-    """The number of its kind, and whether it reads only the head of an arc, or only the modifier, and how far they are from each other."""
+    """The number of its kind, and whether it reads only the head of an arc, or only the modifier, and how far they are from each other. Of
+    two arcs that share a token, the head, it may read only the others."""
     roles = {role for role, _, _ in template.terms}
+    kind = list(EVERY_KIND).index(template.kind)
+    if template.kind in WITH_SHARED_HEAD:
+        return kind, 0 if "head" in roles else 1
     alone = template.kind == "arc" and not isinstance(template.relation, Count) and len(roles) < 2
-    return list(EVERY_KIND).index(template.kind), 0 if not alone else ALONE_MOD if roles == {"mod"} else ALONE_HEAD
+    return kind, 0 if not alone else ALONE_MOD if roles == {"mod"} else ALONE_HEAD
 
 
 def factor_place(kind: str) -> int:

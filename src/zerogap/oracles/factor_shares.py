@@ -35,8 +35,9 @@ from zerogap.oracles.arborescence import tree_kernel
 from zerogap.oracles.compile import float64, inner, int64, rare_kernel, readonly, writable
 from zerogap.oracles.eisner import eisner_kernel
 from zerogap.oracles.factor_gaps import arcs_inside, exact_for, gaps, places_of, score_of
+from zerogap.oracles.siblings import sibling_kernel
 
-ARBORESCENCE, EISNER, OTHER = range(3)  # backbones; the caller asks the last
+ARBORESCENCE, EISNER, SIBLING, OTHER = range(4)  # backbones; the caller asks the last
 GOES_ON, TIRED, TIGHT, EMPTY = range(4)  # no more progress or iterations; the bound is at most the incumbent; there is no tree
 BOUND, SCORE, CALLS, RATE, SINCE, CONSTANT, VALUE = range(7)  # of results
 N_RESULTS = 7
@@ -51,10 +52,12 @@ STATE = (*[writable(float64, 1)] * 5, writable(int64, 1), writable(int64, 1), wr
 
 
 @inner
-def best_tree(backbone, single_root, weights, heads):  # out: heads
+def best_tree(backbone, single_root, weights, siblings, stops, heads):  # out: heads
     """The value of a best tree under the weights of arcs."""
     if backbone == EISNER:
         return eisner_kernel(weights, single_root, heads)
+    if backbone == SIBLING:
+        return sibling_kernel(weights, siblings, stops, single_root, heads)
     if tree_kernel(weights, single_root, heads) < 0:
         return -np.inf
     value = 0.0
@@ -324,11 +327,26 @@ def respond(
     return GOES_ON
 
 
-@rare_kernel(int64(int64, int64, *TABLES, *NODE, *STEPS, int64, int64, readonly(int64, 1), *STATE, writable(float64, 2)))
+@rare_kernel(
+    int64(
+        int64,
+        int64,
+        readonly(float64, 3),
+        readonly(float64, 2),
+        *TABLES,
+        *NODE,
+        *STEPS,
+        int64,
+        int64,
+        readonly(int64, 1),
+        *STATE,
+        writable(float64, 2),
+    )
+)
 def share_out(
-    backbone, single_root, first, second, head_start, head, table_start, share_start, rest_start, table, start, arc, phi, arcs, open_start,
-    open_, active, limit, largest, unit, grain, memory, least_rate, rounds, most_calls, tree, shares, best_shares, slope, doubt, result,
-    best_heads, choice, rest, trace,
+    backbone, single_root, siblings, stops, first, second, head_start, head, table_start, share_start, rest_start, table, start, arc, phi,
+    arcs, open_start, open_, active, limit, largest, unit, grain, memory, least_rate, rounds, most_calls, tree,
+    shares, best_shares, slope, doubt, result, best_heads, choice, rest, trace,
 ):  # fmt: skip
     """Steps from the shares that are given, each after a call of the backbone, until the bound is tight or nothing helps.
 
@@ -364,7 +382,7 @@ def share_out(
             for m in range(n):
                 heads[m] = tree[m]
         else:
-            value = best_tree(backbone, single_root, other if seeking else weights, heads)
+            value = best_tree(backbone, single_root, other if seeking else weights, siblings, stops, heads)
         status = GOES_ON
         if seeking:
             result[CALLS] += 1

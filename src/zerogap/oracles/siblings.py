@@ -122,19 +122,14 @@ def read_heads(siblings, stops, charts, root, heads):  # out: heads (n,)
             m = previous
 
 
-@kernel(float64(readonly(float64, 2), readonly(float64, 3), readonly(float64, 2), int64, writable(int64, 1)))
-def sibling_kernel(arcs, siblings, stops, single_root, heads):  # out: heads (n,)
-    """The score of a best tree: -inf if there is none, nan if the arcs are not accepted. No sibling or stop may be nan or +inf."""
-    n = heads.size
-    if not is_accepted(arcs):
-        return np.nan
-    if n == 0:
-        return stops[0, 0]
-    charts = np.empty((6, n + 2, n + 1))
+@inner
+def fill_charts(arcs, siblings, stops, first, charts):  # out: charts (6, n + 2, n + 1)
+    """The value of every item of words from `first` on."""
+    n = arcs.shape[0] - 1
     right, left, open_right, open_left, join = charts[0], charts[1], charts[2], charts[3], charts[4]
     closed_left = charts[5]  # open_left[m, h] + stops[h, m]
-    left_siblings = transpose_left(siblings, 1 if single_root else 0)
-    for i in range(n, 0 if single_root else -1, -1):
+    left_siblings = transpose_left(siblings, first)
+    for i in range(n, first - 1, -1):
         right[i, i] = left[i, i] = stops[i, i]
         for j in range(i + 1, n + 1):
             join[i, j] = right[i, i] + left[i + 1, j]
@@ -165,14 +160,33 @@ def sibling_kernel(arcs, siblings, stops, single_root, heads):  # out: heads (n,
                 # open_left[i, j] = max(join[i, s] + open_left[s, j] + siblings[j, s, i])
                 open_left[i], open_left[p], left_siblings[i, p], join[i, p],
             )  # fmt: skip
+
+
+@inner
+def score_of_root(m, arcs, siblings, stops, charts):
+    """The best score of a tree whose single root is m."""
+    right, left = charts[0], charts[1]
+    return left[1, m] + arcs[0, m] + siblings[0, 0, m] + stops[0, m] + right[m, arcs.shape[0] - 1]
+
+
+@kernel(float64(readonly(float64, 2), readonly(float64, 3), readonly(float64, 2), int64, writable(int64, 1)))
+def sibling_kernel(arcs, siblings, stops, single_root, heads):  # out: heads (n,)
+    """The score of a best tree: -inf if there is none, nan if the arcs are not accepted. No sibling or stop may be nan or +inf."""
+    n = heads.size
+    if not is_accepted(arcs):
+        return np.nan
+    if n == 0:
+        return stops[0, 0]
+    charts = np.empty((6, n + 2, n + 1))
+    fill_charts(arcs, siblings, stops, 1 if single_root else 0, charts)
     root, best = 0, -np.inf
     if single_root:
         for m in range(1, n + 1):
-            score = left[1, m] + arcs[0, m] + siblings[0, 0, m] + stops[0, m] + right[m, n]
+            score = score_of_root(m, arcs, siblings, stops, charts)
             if score > best:
                 root, best = m, score
     else:
-        best = right[0, n]
+        best = charts[0, 0, n]
     if best > -np.inf:
         read_heads(siblings, stops, charts, root, heads)
     return best
