@@ -53,6 +53,24 @@ def test_models_and_algorithms(run, trees, tmp_path, order, algorithm):
     assert run("evaluate", "dependency", trees[1], "--model", model).code == 0
 
 
+def test_factors(run, trees, tmp_path):
+    """A parser with sets of arcs is trained, used and checked as others are."""
+    model, patterns, proofs = tmp_path / "rich.npz", tmp_path / "patterns.txt", tmp_path / "proofs.jsonl"
+    patterns.write_text("verb-last: a[upos=NOUN] ... v[upos=VERB]; v -> a\n")
+    arguments = ("train", "dependency", trees[0], "--dev", trees[1], "-o", model, "--model", "sibling", "--epochs", 2)
+    done = run(*arguments, "--factors", f"siblings,grandchildren,{patterns}", "--factor-epochs", 2, "--heads", 5)
+    assert done.code == 0, done.errors
+    assert re.search(r"^factors, epoch 2 of 2: \d+ wrong heads, dev UAS \d+\.\d\d% ", done.errors, flags=re.M)
+    assert re.search(r"rich.npz: sibling with factors model of [\d,]+ weights, from 60 sentences of 419 words in 2 epochs", done.errors)
+    parser = zerogap.load(model).parser
+    assert (parser.factored.families, parser.most_heads) == (("siblings", "grandchildren"), 5)
+    assert [pattern.name for pattern in parser.factored.patterns.patterns] == ["verb-last"]
+    parsed = run("parse", trees[1], "--model", model, "-o", tmp_path / "parsed.conllu", "--certificates", proofs)
+    assert "all proven optimal" in parsed.errors
+    assert "12 solutions hold, 12 of them optimal" in run("verify", proofs).output
+    assert run("evaluate", "dependency", trees[1], "--model", model).code == 0
+
+
 def test_options(run, trees, tmp_path):
     model = tmp_path / "m.npz"
     arguments = ("train", "dependency", trees[0], "-o", model, "--model", "first", "--epochs", 2)
@@ -151,6 +169,12 @@ def test_several_roots(run, tmp_path):
         (["dependency", "good.conllu", "-o", "m.npz", "--templates", "empty.conllu"], "empty.conllu holds no templates"),
         (["dependency", "good.conllu", "-o", "m.npz", "--templates", "odd.txt"], "odd.txt, line 2: "),
         (["dependency", "good.conllu", "-o", "m.npz", "--on-error", "no"], "Known: stop, skip"),
+        (["dependency", "good.conllu", "-o", "m.npz", "--factors", "sibs"], "--factors 'sibs' is not known. Did you mean 'siblings'?"),
+        (["dependency", "good.conllu", "-o", "m.npz", "--factors", ","], "expected names such as siblings,grandchildren,comb"),
+        (["dependency", "good.conllu", "-o", "m.npz", "--factors", "none.txt"], "none.txt cannot be read"),
+        (["dependency", "good.conllu", "-o", "m.npz", "--factors", "good.conllu"], "good.conllu, line 1, column 1: expected the name of a pattern"),
+        (["dependency", "good.conllu", "-o", "m.npz", "--factors", "comb", "--non-projective"], "expected a projective parser"),
+        (["dependency", "good.conllu", "-o", "m.npz", "--factors", "comb", "--model", "grandparent"], "expected first, sibling, grandsibling"),
         (["tagger", "empty.conllu", "-o", "m.npz"], "empty.conllu holds no tags"),
         (["tagger", "untagged.conllu", "-o", "m.npz"], "untagged.conllu holds no tags"),
         (["tagger", "good.conllu", "-o", "."], "cannot be written: it is a folder"),

@@ -16,10 +16,11 @@ from zerogap.cli.options import counted, placed
 from zerogap.cli.progress import progress
 from zerogap.cli.train import check_target, read_templates
 from zerogap.cli.treebanks import Skipped, chosen_columns, read_tagged, read_trees, words_and_tags
-from zerogap.errors import FormatError
+from zerogap.errors import FormatError, InputError, UnknownMethod
 
 if TYPE_CHECKING:
     from zerogap.dependency.evaluation import Report
+    from zerogap.dependency.factor_model import FactorParser
     from zerogap.dependency.model import Parser
     from zerogap.dependency.sentences import Sentence
     from zerogap.dependency.training import Progress
@@ -98,6 +99,16 @@ def train_dependency_command(
     ] = False,
     multi_root: Annotated[bool, typer.Option("--multi-root", help="Trees may have several roots.")] = False,
     no_labels: Annotated[bool, typer.Option("--no-labels", help="Learn heads only, no relations.")] = False,
+    factors: Annotated[
+        str | None,
+        typer.Option(
+            help="Score sets of arcs too, and decode exactly by branch and bound: families (grandchildren, great-grandchildren, siblings,"
+            " tri-siblings, comb) and files of patterns, with commas.",
+            metavar="NAMES",
+        ),
+    ] = None,
+    factor_epochs: Annotated[int, typer.Option(help="With --factors: passes in which they are learned.", min=0, metavar="N")] = 3,
+    heads: Annotated[int, typer.Option(help="With --factors: how many candidate heads a word has; 0 for all.", min=0, metavar="N")] = 10,
     bounds: Annotated[
         bool, typer.Option("--bounds", help="Keep bounds of the weights of larger parts too: then few of many parts have to be scored.")
     ] = False,
@@ -120,6 +131,8 @@ def train_dependency_command(
 
     [bold]zerogap train dependency train.conllu -o likely.npz --model grandparent --learner bp --non-projective[/bold] for likelihood.
 
+    [bold]zerogap train dependency train.conllu -o rich.npz --model sibling --factors siblings,grandchildren,comb[/bold] for sets of arcs.
+
     [bold]zerogap train dependency train.conllu --dev dev.conllu -o big.npz --checkpoints state[/bold] can be interrupted and run again.
 
     For a parser of text, put it into a folder with a tagger:
@@ -133,6 +146,7 @@ def train_dependency_command(
     from zerogap.dependency.training import train
 
     check_target(output)
+    sets = None if factors is None else factors_named(factors, order, non_projective=non_projective, bounds=bounds)
     begin = time.perf_counter()
     names = chosen_columns(columns)
     lines = None if templates is None else read_part_templates(templates, names)
@@ -172,13 +186,24 @@ def train_dependency_command(
 
         with progress("bounds") as steps:
             parser = compute_bounds(parser, given, report=lambda done: steps.advance("bounds"))
-    report = report_on(parser, held_out) if held_out else None
+    found: Parser | FactorParser = parser
+    if sets is not None:
+        from zerogap.dependency.factor_training import train as train_factors
+
+        log = Log(by_likelihood=False)
+        with progress("factors") as steps:
+            found = train_factors(
+                given, parser, factors=sets, development=held_out, epochs=factor_epochs, most_heads=heads or None, step=step, seed=seed,
+                min_count=min_count, most_features=max_features, patience=patience,
+                checkpoints=None if checkpoints is None else checkpoints / "factors", report=lambda done: steps.advance(log.added(done)),
+            )  # fmt: skip
+    report = report_on(found, held_out) if held_out else None
     words = sum(map(len, given))
     scores = {} if report is None else {"uas": report.uas, "las": report.las}
-    parser = parser.described(treebank=Path(treebank).name, sentences=len(given), words=words, epochs=log.trees, **scores)
-    parser.save(output)
+    found = found.described(treebank=Path(treebank).name, sentences=len(given), words=words, epochs=log.trees, **scores)
+    found.save(output)
     print(
-        f"{output}: {parser.order} model of {counted(parser.model.n_weights, 'weight')}, from {counted(len(given), 'sentence')} of"
+        f"{output}: {found.order} model of {counted(found.model.n_weights, 'weight')}, from {counted(len(given), 'sentence')} of"
         f" {words:,} words in {counted(log.trees, 'epoch')}{log.best}; {size_of(output)} ({time.perf_counter() - begin:.1f} s)",
         file=sys.stderr,
     )
@@ -239,12 +264,13 @@ class Log:
         """A line on standard error; returns what is going on, for the bar."""
         epoch = done.epoch
         stage = f"{done.stage}, epoch {epoch.number} of {done.epochs}"
-        loss = f"{epoch.loss:,.0f} {'wrong heads' if done.stage == 'tree' else 'wrong relations'}"
+        of_trees = done.stage in ("tree", "factors")
+        loss = f"{epoch.loss:,.0f} {'wrong heads' if of_trees else 'wrong relations'}"
         if done.stage.startswith("pruner") or (done.stage == "tree" and self.by_likelihood):
             loss = f"loss {epoch.loss:,.0f}"
-        name = "UAS" if done.stage == "tree" else "relations"
+        name = "UAS" if of_trees else "relations"
         score = "" if epoch.development is None else f", dev {name} {100 * epoch.development:.2f}%"
-        if done.stage == "tree":
+        if of_trees:
             self.trees = epoch.number
             self.has_development = epoch.development is not None
             self.best_epoch = epoch.number if epoch.is_best else self.best_epoch
@@ -286,7 +312,30 @@ def with_found_tags(given: list[Sentence], held_out: list[Sentence], folds: int)
     return found[: len(given)], found[len(given) :]
 
 
-def report_on(parser: Parser, sentences: list[Sentence]) -> Report:
+def factors_named(names: str, order: str, *, non_projective: bool, bounds: bool) -> list[str]:
+    """The families and files that --factors names; what would only be refused after training is refused now."""
+    from zerogap.dependency.factor_families import FAMILIES
+    from zerogap.dependency.factor_model import ORDERS
+    from zerogap.dependency.factor_patterns import load_patterns
+
+    given = [name.strip() for name in names.split(",") if name.strip()]
+    if not given:
+        raise InputError(f"--factors is {names!r}: expected names such as siblings,grandchildren,comb or a file of patterns.")
+    if order not in ORDERS:
+        raise InputError(f"--model is {order} with --factors: expected {', '.join(ORDERS)}, which score all that factors do not.")
+    if non_projective or bounds:
+        raise InputError(
+            f"{'--non-projective' if non_projective else '--bounds'} with --factors: expected a projective parser without bounds."
+        )
+    for name in given:
+        if name not in FAMILIES:
+            if "." not in name and "/" not in name:
+                raise UnknownMethod("--factors", name, [*FAMILIES, "a file of patterns such as patterns.txt"])
+            load_patterns(name)
+    return given
+
+
+def report_on(parser: Parser | FactorParser, sentences: list[Sentence]) -> Report:
     from zerogap.dependency.evaluation import evaluate
     from zerogap.pipeline.stages import Pipeline
 

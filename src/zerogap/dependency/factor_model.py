@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -26,12 +26,13 @@ from zerogap.dependency.factor_scoring import factor_keys, factor_scores
 from zerogap.dependency.model import GRAND, MOST_SUMMED, Parser, parser_of, problem_of
 from zerogap.dependency.parts import FactorArrays, parts_as_given
 from zerogap.dependency.pattern_matching import PatternSet
-from zerogap.dependency.problem import Heads, Problem, Tree
+from zerogap.dependency.problem import Heads, Problem
 from zerogap.dependency.scored import Allowed, Block, Integers, Weights, arcs_under, block_under, every_arc
 from zerogap.dependency.sentences import Sentence
 from zerogap.errors import FormatError, InputError, UnknownMethod
 from zerogap.features.archive import HEADER, read_archive, write_archive
 from zerogap.features.part_keys import PAD, Columns, Encoded, PartFeatures
+from zerogap.features.part_model import PartModel
 from zerogap.features.weight_table import Keys
 from zerogap.grid import Scores, round_to_grid
 from zerogap.oracles.eisner import eisner_kernel
@@ -55,7 +56,7 @@ class FactorParse:
     heads: Heads
     labels: tuple[str, ...] | None
     problem: Problem
-    solution: Solution[Tree]
+    solution: Solution[Heads]
 
     @property
     def calls(self) -> int:
@@ -118,15 +119,30 @@ class FactorParser:
         check_backbone(self.parser)
         check_most_heads(self.most_heads)
 
+    @property
+    def order(self) -> str:
+        """What is scored, for people."""
+        return f"{self.parser.order} with factors"
+
+    @property
+    def model(self) -> PartModel:
+        return self.parser.model
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Those that a sentence needs."""
+        of_patterns = () if self.factored.patterns is None else self.factored.patterns.columns
+        return tuple(dict.fromkeys((*self.parser.columns, *of_patterns)))
+
     def parse(self, sentence: Sentence, *, time_limit: float | None = TIME_LIMIT) -> FactorParse:
         """The best tree among the candidates, exactly; after `time_limit` seconds, the best one so far, with its gap."""
         problem = self.problem(sentence)
-        solution = decode(problem, time_limit=time_limit)
+        solution = cast(Solution[Heads], decode(problem, time_limit=time_limit))  # there are no labels in the problem
         heads = () if solution.structure is None else tuple(solution.structure)
         labels = None
         if self.parser.labeller is not None:
             labels = self.parser.labeller.label(sentence.columns, np.array(heads, dtype=np.int64))
-        return FactorParse(sentence, heads, labels, problem, solution)  # type: ignore[arg-type]  # there are no labels in the problem
+        return FactorParse(sentence, heads, labels, problem, solution)
 
     def parse_many(self, sentences: Sequence[Sentence], *, threads: int | None = None) -> list[FactorParse]:
         """Parses sentences on several threads, in order."""
@@ -156,6 +172,10 @@ class FactorParser:
                 f"{sentence.name or 'the sentence'} has the columns {', '.join(sentence.columns)}: the patterns read"
                 f" {', '.join(patterns.columns)}."
             )
+
+    def described(self, **about: Any) -> FactorParser:
+        """The parser with more to tell about it."""
+        return replace(self, about={**self.about, **about})
 
     def with_heads(self, most_heads: int | None) -> FactorParser:
         """The parser with another number of candidates for every word."""

@@ -141,10 +141,11 @@ def matches_of(
     n = len(allowed) - 1
     candidates = []
     for tests in pattern.tests:
-        words = range(1, n + 1)
+        words: Sequence[int] = range(1, n + 1)
         for test in tests:
             given = values_of(test.attribute, columns, values)
-            words = [word for word in words if test.holds(given[word - 1])]  # type: ignore[assignment]
+            holding = {value for value in set(given) if test.holds(value)}
+            words = [word for word in words if given[word - 1] in holding]
         if not len(words):
             return []
         candidates.append(words)

@@ -29,6 +29,16 @@ def write_archive(path: str | Path, header: dict[str, Any], arrays: dict[str, An
         temporary.unlink(missing_ok=True)
 
 
+def format_of(path: str | Path) -> str | None:
+    """What kind of model is in a file, without the rest of it; None if that is not to be seen."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            found = json.loads(archive[HEADER].tobytes().decode()).get("format")
+    except Exception:  # whoever reads it says what is wrong
+        return None
+    return found if isinstance(found, str) else None
+
+
 def read_archive(path: str | Path, format: str, version: int) -> tuple[dict[str, Any], dict[str, Any]]:
     """The header and the other arrays; FormatError if the file is damaged, of another kind, or of a later version."""
     try:

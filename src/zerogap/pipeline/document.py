@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 from zerogap.dependency.model import Heads, Parse, Parser
 from zerogap.dependency.problem import Problem
@@ -17,6 +17,9 @@ from zerogap.io.conllu_cells import NOTHING, conllu_text
 from zerogap.plot.terminal_tree import draw_tree
 from zerogap.proof.solution import Solution, Status
 from zerogap.text.tokens import Token
+
+if TYPE_CHECKING:
+    from zerogap.dependency.factor_model import FactorParse, FactorParser
 
 STALE = {"conllu": ("deps",), "conllx": ("phead", "pdeprel")}  # what is no longer true when heads change
 TAGS = ("upos", "xpos")
@@ -42,7 +45,7 @@ class ParsedSentence:
 
     sentence: Sentence
     solution: Solution[Heads]
-    parser: Parser
+    parser: Parser | FactorParser
     text: str | None = None  # in which its tokens are
     tokens: tuple[Token, ...] | None = None
     offset: int = 0  # of that text in the document
@@ -85,7 +88,7 @@ class ParsedSentence:
         return self.parser.problem(self.sentence)
 
     @property
-    def parse(self) -> Parse:
+    def parse(self) -> Parse | FactorParse:
         """The sentence parsed again, with all scores."""
         return self.parser.parse(self.sentence)
 

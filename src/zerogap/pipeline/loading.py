@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from zerogap.errors import FormatError, UnknownMethod
 from zerogap.oracles.compile import beside
@@ -15,10 +16,15 @@ with beside("zerogap.sequence.tagger"):  # a new user waits half as long
     from zerogap.dependency.model import Parser
     from zerogap.pipeline.stages import Pipeline
 
+from zerogap.features.archive import format_of
 from zerogap.sequence.tagger import Tagger
+
+if TYPE_CHECKING:
+    from zerogap.dependency.factor_model import FactorParser
 
 MODELS = Path(__file__).parents[1] / "models"
 PARSER, TAGGER = "parser.npz", "tagger.npz"
+FACTORS = "zerogap-factor-model"  # as a file says
 
 
 def known_models() -> list[str]:
@@ -33,15 +39,24 @@ def load(model: str | os.PathLike[str] = "en", *, tagger: str | os.PathLike[str]
     """
     place = located(model)
     if place.is_dir():
-        parser = Parser.load(place / PARSER)
+        parser = parser_in(place / PARSER)
         beside = place / TAGGER
         own = Tagger.load(beside) if tagger is None and beside.exists() else None
     else:
-        parser, own = Parser.load(place), None
+        parser, own = parser_in(place), None
     if tagger is not None:
         found = located(tagger)
         own = Tagger.load(found / TAGGER if found.is_dir() else found)
     return Pipeline(parser, own)
+
+
+def parser_in(path: Path) -> Parser | FactorParser:
+    """The parser in a file, with factors or without."""
+    if format_of(path) == FACTORS:
+        from zerogap.dependency.factor_model import FactorParser  # most do without
+
+        return FactorParser.load(path)
+    return Parser.load(path)
 
 
 def located(model: str | os.PathLike[str]) -> Path:

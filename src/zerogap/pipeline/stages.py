@@ -18,6 +18,7 @@ from zerogap.pipeline.in_order import mapped
 from zerogap.pipeline.sources import Unparsed, from_text
 
 if TYPE_CHECKING:
+    from zerogap.dependency.factor_model import FactorParser
     from zerogap.sequence.tagger import Tagger
 
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 class Pipeline:
     """A parser, and a tagger for what has no tags. `zerogap.load("en")` gives one for English."""
 
-    parser: Parser
+    parser: Parser | FactorParser
     tagger: Tagger | None = None
 
     def __repr__(self) -> str:
