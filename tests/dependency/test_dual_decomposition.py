@@ -10,10 +10,14 @@ from hypothesis import strategies as st
 
 from zerogap.baselines.brute import dependency_structures, optimum
 from zerogap.baselines.dependency_ilp import solve_dependency
-from zerogap.dependency import HeadAutomaton, Problem, Sparse, decode, trigram_automaton
-from zerogap.dependency.dual_decomposition import dual_decomposition
+from zerogap.dependency import HeadAutomaton, Lazy, Problem, Sparse, decode, trigram_automaton
+from zerogap.dependency.dense_agreement import agree_at_once
+from zerogap.dependency.dual_decomposition import Agreement, dual_decomposition
+from zerogap.dependency.head_scores import head_scores
+from zerogap.dependency.parts import ORDERS, parts_of_tree
 from zerogap.errors import Infeasible, InputError, VerificationError
 from zerogap.io.problems import load_problem, save_problem
+from zerogap.oracles.head_automata import BOUND, SCORE
 from zerogap.proof.certificate import Leaf, Leaves
 from zerogap.proof.verify import verify
 from zerogap.testing.strategies import dependency_problems
@@ -201,3 +205,84 @@ def test_the_integer_program_finds_the_same_score(n):
     arcs, siblings, grandparents = rng.standard_normal((n + 1,) * 2), rng.standard_normal((n + 1,) * 3), rng.standard_normal((n + 1,) * 3)
     problem = Problem(arcs, siblings=siblings, grandparents=grandparents)
     assert solve_dependency(problem, integer=True).value == decode(problem).score
+
+
+def listed(problem, some=None):
+    """The same problem with parts in lists; of `some`, or of all."""
+    parts = {}
+    for name, scores in problem.parts.items():
+        table = scores.dense(problem.n_words)
+        index = np.argwhere(table != 0.0)
+        parts[name] = Sparse(index, table[tuple(index.T)]) if some is None or name in some else table
+    return Problem(problem.arcs, **parts, projective=problem.projective, single_root=problem.single_root, resolution=problem.resolution)
+
+
+@given(data=st.data(), projective=st.booleans())
+@settings(max_examples=200)
+def test_parts_in_lists_and_arrays_agree_at_once(data, projective):
+    kinds = ["grandparents", "grandsiblings", "siblings", "stops"]
+    problem = data.draw(dependency_problems(max_words=4, kinds=kinds, projective=projective))
+    if problem.n_words == 0:
+        return
+    best = optimum(problem, dependency_structures(problem))
+    some = data.draw(st.sets(st.sampled_from(kinds))) | {"grandsiblings"}
+    for same in (listed(problem), listed(problem, some)):
+        found = agree_at_once(same, same.arcs, 1.5, 0.05)
+        assert found.result[SCORE] <= best <= found.result[BOUND]
+        if found.result[SCORE] > -np.inf:
+            assert problem.score(tuple(found.heads.tolist())) == found.result[SCORE]
+        if best > -np.inf:
+            solution = decode(same, method="head-automata")
+            assert solution.score == solution.bound == best
+            verify(problem, solution)
+            verify(same, solution)
+        else:
+            with pytest.raises(Infeasible):
+                decode(same, method="head-automata")
+
+
+@given(data=st.data())
+def test_the_most_that_an_arc_can_bring_leaves_heads_nothing_to_gain(data):
+    problem = data.draw(dependency_problems(max_words=4, kinds=["grandparents", "siblings"], projective=False))
+    if problem.n_words == 0 or (problem.arcs.max(axis=0)[1:] == -np.inf).any():
+        return
+    agreement = Agreement(head_scores(problem, problem.arcs), problem.resolution)
+    prices = agreement.most_prices(problem.arcs)
+    best = optimum(problem, dependency_structures(problem))
+    bound = agreement.bound(agreement.state(()), prices)
+    assert np.isfinite(prices).all()
+    assert best <= bound
+    weights = np.full(problem.arcs.shape, -np.inf)
+    weights[agreement.heads, agreement.modifiers] = prices[0]
+    if best > -np.inf and bound > -np.inf:
+        free = decode(Problem(weights, single_root=problem.single_root, resolution=problem.resolution))
+        assert bound <= free.score  # the value of the tree: no head adds to it
+
+
+def test_parts_by_functions_and_outermost_ones_take_the_long_way():
+    arcs = np.zeros((3, 3))
+    for problem in (
+        Problem(arcs, siblings=Lazy(lambda h, s, m: np.zeros(len(h)), 1.0)),
+        Problem(arcs, outermost=np.zeros((3, 3, 3))),
+        Problem(arcs, grandsiblings=np.zeros((3, 3, 3, 3))),
+        Problem(arcs, trisiblings=np.zeros((3, 3, 3, 3))),
+    ):
+        assert agree_at_once(problem, problem.arcs, 1.5, 0.05) is None
+        assert decode(problem, method="head-automata").status == "optimal"
+
+
+@given(data=st.data(), name=st.sampled_from(sorted(ORDERS)))
+def test_the_sum_of_listed_parts(data, name):
+    n = 5
+    rng = np.random.default_rng(data.draw(st.integers(0, 10_000)))
+    heads = rng.integers(0, n + 1, n).tolist()
+    table = rng.integers(-3, 4, (n + 1,) * ORDERS[name]) * 1.0
+    table[rng.random(table.shape) < 0.05] = -np.inf
+    dense = Problem(np.zeros((n + 1, n + 1)), **{name: table}).parts[name]
+    index = np.argwhere(dense.table != 0.0)
+    index = index[: data.draw(st.sampled_from([0, 3, len(index)]))]
+    parts = Problem(np.zeros((n + 1, n + 1)), **{name: Sparse(index, dense.table[tuple(index.T)])}).parts[name]
+    ((_, found),) = parts_of_tree(heads, [name])
+    kept = set(map(tuple, index.tolist()))
+    assert parts.total(found) == sum(dense.table[part] for part in found if tuple(part) in kept)
+    assert parts.total([]) == 0.0

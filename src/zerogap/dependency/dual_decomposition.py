@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.dependency.dense_agreement import agreed_at_once
-from zerogap.dependency.head_scores import HeadScores, head_scores
+from zerogap.dependency.dense_agreement import AtOnce, agree_at_once
+from zerogap.dependency.head_scores import HeadScores, head_scores, most_added
 from zerogap.dependency.problem import Problem, Tree
 from zerogap.errors import Infeasible, InputError
 from zerogap.grid import Scores
@@ -83,6 +83,16 @@ class Agreement:
         """The scores of arcs: the tree begins with them all, and heads with the larger parts."""
         prices = np.zeros((2, len(self.modifiers)))
         prices[0] = arcs[self.heads, self.modifiers]
+        return prices
+
+    def most_prices(self, arcs: Scores) -> Scores:
+        """The tree begins with the most that an arc can bring: the gap is small at once, which suits Polyak's steps and no others."""
+        prices, scores = self.first_prices(arcs), self.scores
+        c = scores.candidates
+        most_added(
+            scores.flags, c.contexts, c.modifier_start, scores.pairs, scores.pair_start, scores.stops, scores.grand, c.grand_start,
+            prices[0],
+        )  # fmt: skip
         return prices
 
     def state(self, fixed: Fixed, before: Integers | None = None) -> Integers:
@@ -210,15 +220,18 @@ class Run:
         """Whether there is a proof."""
         return self.status in (AGREED, BEATEN)
 
-    def trace(self, begin: float, bound: float = math.inf) -> Trace:
-        """Of every iteration, after these; times between two looks at the clock are interpolated."""
+    def trace(self, begin: float, bound: float = math.inf, floor: float = -math.inf) -> Trace:
+        """Of every iteration, after a bound that is known; if it was among the trees above a floor, other trees are no better than that.
+
+        Times between two looks at the clock are interpolated.
+        """
         times: list[float] = []
         before = begin
         for done, now in self.seconds:
             each, elapsed = (now - before) / max(done, 1), before - begin
             times += [elapsed + each * i for i in range(1, done + 1)]
             before = now
-        bounds = self.bounds if bound == math.inf else [min(bound, b) for b in self.bounds]
+        bounds = self.bounds if bound == math.inf else [max(min(bound, b), floor) for b in self.bounds]
         return Trace(tuple(bounds), tuple(self.scores), tuple(times))
 
 
@@ -240,26 +253,52 @@ def dual_decomposition(
     Infeasible if there is no tree.
     """
     begin = time.perf_counter()
-    words = np.arange(1, problem.n_words + 1)
 
     def candidate(heads: Integers) -> Candidate:
-        structure = problem.tree(heads, None if labels is None else labels[heads, words])
+        structure = problem.tree(heads, None if labels is None else labels[heads, np.arange(1, len(heads) + 1)])
         return Candidate(structure, problem.score(structure))
 
+    top, prices = None, None
     if branch and step is None and first_step is None and max_iterations == MAX_ITERATIONS:
-        at_once = agreed_at_once(problem, arcs, begin, FIRST_RATE)
-        if at_once is not None and (best := candidate(at_once[0])).score >= at_once[1]:
-            return Solution(best.structure, best.score, best.score, *at_once[2:])
+        at_once = agree_at_once(problem, arcs, FIRST_RATE, LEAST_RATE)
+        if at_once is not None:
+            bound, score, _, _, rate = at_once.result[: RATE + 1].tolist()
+            if -math.inf < bound <= score and (best := candidate(at_once.heads)).score >= bound:
+                return Solution(best.structure, best.score, best.score, *proof_of(at_once, begin))
+            prices = np.ascontiguousarray(at_once.prices)  # if that was not all, the long way begins there
+            top = run_of(at_once) if at_once.status != TIRED or rate < LEAST_RATE else None
     if arcs.max(axis=0)[1:].min() == -np.inf:
         raise no_tree(problem, arcs)
     agreement = Agreement(head_scores(problem, arcs), problem.resolution)
+    if prices is None:
+        prices = agreement.most_prices(arcs) if branch and step in (None, "polyak") else agreement.first_prices(arcs)
     closed = agreed(
-        agreement, agreement.first_prices(arcs), candidate, begin=begin, branch=branch, tighten=tighten, step=step, first_step=first_step,
-        max_iterations=max_iterations, time_limit=time_limit,
+        agreement, prices, candidate, begin=begin, branch=branch, tighten=tighten, step=step, first_step=first_step,
+        max_iterations=max_iterations, time_limit=time_limit, top=top,
     )  # fmt: skip
     if closed.is_infeasible:
         raise no_tree(problem, arcs)
     return closed.solution()
+
+
+def proof_of(at_once: AtOnce, begin: float) -> tuple[HeadPrices, Trace]:
+    """Evidence and trace of an agreement."""
+    steps = int(at_once.result[ITERATIONS])
+    each = (time.perf_counter() - begin) / steps
+    bounds, scores = at_once.trace[:, :steps].tolist()
+    down, up = at_once.prices.tolist()
+    evidence = HeadPrices(tuple(at_once.numbers.tolist()), tuple(down), tuple(up))
+    return evidence, Trace(tuple(bounds), tuple(scores), tuple([each * i for i in range(1, steps + 1)]))
+
+
+def run_of(at_once: AtOnce) -> Run:
+    """The same as `Agreement.run` returns."""
+    bound, score, steps = at_once.result[: ITERATIONS + 1].tolist()
+    bounds, scores = at_once.trace[:, : int(steps)].tolist()
+    heads, prices = at_once.heads if score > -math.inf else None, np.ascontiguousarray(at_once.prices)
+    choices = np.zeros((3, 0), dtype=np.int64)  # the last ones: only training asks for them
+    seconds = [(int(steps), time.perf_counter())]
+    return Run(at_once.status, bound, prices, heads, score, at_once.disputed, choices, bounds, scores, seconds)
 
 
 def agreed(
@@ -275,9 +314,10 @@ def agreed(
     max_iterations: int = MAX_ITERATIONS,
     time_limit: float | None = None,
     incumbent: Candidate | None = None,
+    top: Run | None = None,
 ) -> Closed:
     """From prices to a proof. `candidate` makes a structure of heads and scores it by its definition; `begin` is when it all began;
-    `incumbent` is known before.
+    `incumbent` is known before, and `top` if the first steps from the prices are done.
 
     Where tree and heads do not agree, first arcs are left out whose reduced cost says that no better tree has them (`tighten`), and prices
     are sought again among the others, as long as that helps; then arcs are branched on (`branch`).
@@ -293,10 +333,11 @@ def agreed(
     rule = STEPS.index(step)
     rate = first_step if first_step is not None else FIRST_RATE
     open_arcs = agreement.state(())
-    top = agreement.run(
-        open_arcs, prices, -math.inf, rate=rate, least_rate=LEAST_RATE if branch else 0.0, rule=rule, max_iterations=max_iterations,
-        deadline=deadline,
-    )  # fmt: skip
+    if top is None:
+        top = agreement.run(
+            open_arcs, prices, -math.inf, rate=rate, least_rate=LEAST_RATE if branch else 0.0, rule=rule, max_iterations=max_iterations,
+            deadline=deadline,
+        )  # fmt: skip
     trace = top.trace(begin)
     best = better(incumbent, None if top.heads is None else candidate(top.heads))
     if top.status == EMPTY or (best is not None and best.score >= top.bound):
@@ -313,7 +354,7 @@ def agreed(
         again = agreement.run(
             state, top.prices.copy(), best.score, rate=rate, least_rate=LEAST_RATE, rule=0, max_iterations=max_iterations, deadline=deadline
         )
-        trace = trace.then(again.trace(now, top.bound))
+        trace = trace.then(again.trace(now, top.bound, best.score))
         best = best if again.heads is None else better(best, candidate(again.heads)) or best
         top = again if again.bound < top.bound else replace(again, bound=top.bound, prices=top.prices)
         if again.status == EMPTY or best.score >= again.bound:

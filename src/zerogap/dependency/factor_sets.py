@@ -67,29 +67,43 @@ def possible_factors(problem: Problem, arcs: Scores) -> Factors:
     kinds = (1 if problem.projective else 0, 1 if problem.single_root else 0)
     two = int(group_pairs(begin, numbers, scores, left, *kinds, begin_of_pair, heads, of_two, place))
 
-    possible: list[tuple[int, tuple[int, ...]]] = []
-    for width in np.unique(counts[counts > 2]).tolist():
-        some = np.flatnonzero(counts == width)
-        rows = numbers[begin[some][:, None] + np.arange(width)]  # (factors, arcs)
-        rows = np.take_along_axis(rows, np.argsort(rows % size, axis=1, kind="stable"), axis=1)
-        can = left.reshape(-1)[rows].all(axis=1) & can_all_hold(rows // size, rows % size, problem)
-        possible += zip(some[can].tolist(), map(tuple, rows[can].tolist()), strict=True)
-    merged: dict[tuple[int, ...], tuple[float, int]] = {}
-    for i, key in sorted(possible):
-        before = merged.get(key)
-        merged[key] = (float(scores[i]), i) if before is None else (before[0] + float(scores[i]), before[1])
-    merged = {key: value for key, value in merged.items() if value[0] != 0.0}
+    start, arc, phi, place_of_larger = larger_factors(problem, scores, begin, numbers, left)
 
     grain = problem.resolution
     if not problem.parts and not problem.automata:
         grain = unit_of(grain, problem.arcs, problem.labels, scores)
-    return Factors(
-        arcs, begin_of_pair, heads[:two], of_two[:two], place[:two],
-        np.concatenate([[0], np.cumsum([len(key) for key in merged])]).astype(np.int64),
-        np.array(list(itertools.chain.from_iterable(merged)), dtype=np.int64),
-        np.array([score for score, _ in merged.values()], dtype=np.float64),
-        np.array([i for _, i in merged.values()], dtype=np.int64), grain,
-    )  # fmt: skip
+    return Factors(arcs, begin_of_pair, heads[:two], of_two[:two], place[:two], start, arc, phi, place_of_larger, grain)
+
+
+def larger_factors(
+    problem: Problem, scores: Scores, begin: Integers, numbers: Integers, left: Allowed
+) -> tuple[Integers, Integers, Scores, Integers]:
+    """Those of more than two arcs that trees of these arcs may have, equal ones as one: where they begin, arcs, scores, places."""
+    size, counts = len(left), np.diff(begin)
+    places, sums, sets = [np.zeros(0, dtype=np.int64)], [np.zeros(0)], list[Integers]()
+    for width in np.unique(counts).tolist():
+        if width <= 2:
+            continue
+        some = np.flatnonzero(counts == width)
+        rows = numbers[begin[some][:, None] + np.arange(width)]  # (factors, arcs)
+        rows = np.take_along_axis(rows, np.argsort(rows % size, axis=1, kind="stable"), axis=1)
+        can = left.reshape(-1)[rows].all(axis=1) & can_all_hold(rows // size, rows % size, problem)
+        rows, some = rows[can], some[can]
+        order = np.lexsort(rows.T[::-1])
+        fresh = np.ones(len(rows), dtype=np.bool_)
+        fresh[1:] = (rows[order][1:] != rows[order][:-1]).any(axis=1)
+        total = np.add.reduceat(scores[some[order]], np.flatnonzero(fresh)) if len(rows) else np.zeros(0)
+        first = order[fresh][total != 0.0]  # sorting is stable
+        places.append(some[first])
+        sums.append(total[total != 0.0])
+        sets.append(rows[first])
+    place, phi = np.concatenate(places), np.concatenate(sums)
+    sizes = np.repeat([rows.shape[1] for rows in sets], [len(rows) for rows in sets]).astype(np.int64)
+    flat = np.concatenate([np.zeros(0, dtype=np.int64), *(rows.reshape(-1) for rows in sets)])
+    order = np.argsort(place)
+    start = np.concatenate([[0], np.cumsum(sizes[order])])
+    at = np.repeat((np.cumsum(sizes) - sizes)[order] - start[:-1], sizes[order]) + np.arange(len(flat))
+    return start, flat[at], phi[order], place[order]
 
 
 def can_be_together(h: Integers, m: Integers, k: Integers, s: Integers, problem: Problem) -> Allowed:

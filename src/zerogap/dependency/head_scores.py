@@ -126,14 +126,60 @@ def fill_from_arrays(
     return 0
 
 
+@kernel(
+    int64(
+        int64, readonly(int64, 1), readonly(int64, 1), readonly(float64, 1), readonly(int64, 1), readonly(float64, 1), readonly(float64, 1),
+        readonly(int64, 1), writable(float64, 1),
+    )
+)  # fmt: skip
+def most_added(flags, contexts, modifier_start, pairs, pair_start, stops, grand, grand_start, prices):
+    """out: prices (arcs,): the most that a modifier can add to what its head scores, as far as that is finite; else unchanged.
+
+    With these prices no head gains by any modifier, whatever is beside it, but for parts of three; and the tree begins with all that is
+    known of its arcs.
+    """
+    longest = 0
+    for place in range(modifier_start.shape[0] - 1):
+        longest = max(longest, modifier_start[place + 1] - modifier_start[place])
+    most, above = np.empty(longest), np.empty(longest)
+    for place in range(1, modifier_start.shape[0] - 1):
+        h = place >> 1
+        first = modifier_start[place]
+        q = modifier_start[place + 1] - first
+        for j in range(q):
+            most[j] = pairs[pair_start[place] + j]
+        if flags & CHAIN:
+            for p in range(1, q if h > 0 or not flags & SINGLE_ROOT else 1):  # a single modifier of the root is its first
+                row = pair_start[place] + p * q
+                for j in range(p, q):
+                    most[j] = max(most[j], pairs[row + j])
+            none = stops[first + place] if h > 0 else 0.0  # the root has a modifier at least
+            for j in range(q):
+                most[j] += stops[first + place + j + 1] - none
+        if flags & GRAND and h > 0:
+            for j in range(q):
+                above[j] = -np.inf
+            for k in range(contexts[h]):
+                row = grand_start[place] + k * q
+                for j in range(q):
+                    above[j] = max(above[j], grand[row + j])
+            for j in range(q):
+                most[j] += above[j]
+        for j in range(q):
+            if np.isfinite(most[j]):
+                prices[first + j] = most[j]
+    return 0
+
+
 def flags_of(problem: Problem) -> int:
     """Which trees are wanted, and which parts are scored."""
     flags = (PROJECTIVE if problem.projective else 0) + (SINGLE_ROOT if problem.single_root else 0)
     joint, outer = problem.grandsiblings is not None, problem.outermost is not None
     if joint or outer or problem.grandparents is not None:
         flags |= GRAND | (JOINT if joint else 0) | (OUTER if outer else 0)
-    two = (problem.siblings, problem.stops, problem.trisiblings)
-    return flags | CHAIN if joint or outer or problem.automata or any(parts is not None for parts in two) else flags
+    if joint or outer or problem.automata:
+        return flags | CHAIN
+    return flags if problem.siblings is problem.stops is problem.trisiblings is None else flags | CHAIN
 
 
 def head_scores(problem: Problem, arcs: Scores) -> HeadScores:

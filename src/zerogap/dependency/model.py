@@ -161,7 +161,7 @@ class Parser:
         if len(arcs) == 1:
             return np.zeros(0, dtype=np.int64), scores, Solution((), 0.0, 0.0, HeadPrices((), (), ()), Trace((0.0,), (0.0,), (0.0,)))
         agreement = Agreement(scores, unit)
-        closed = agreed(agreement, agreement.first_prices(arcs), candidate, begin=begin, time_limit=time_limit)
+        closed = agreed(agreement, agreement.most_prices(arcs), candidate, begin=begin, time_limit=time_limit)
         heads = np.array(closed.best.structure if closed.best else (), dtype=np.int64)
         return heads, scores, closed.solution()
 

@@ -15,6 +15,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import compress
+from operator import eq
 from typing import Any, NamedTuple, Protocol, overload
 
 import numpy as np
@@ -198,7 +200,7 @@ class SparseParts:
             return 0.0
         place = self.keys.searchsorted(wanted)
         keys, scores = self.keys.take(place, mode="clip").tolist(), self.scores.take(place, mode="clip").tolist()
-        return float(sum([score for key, score, there in zip(keys, scores, wanted, strict=True) if key == there]))
+        return float(sum(compress(scores, map(eq, keys, wanted))))
 
     def dense(self, n: int) -> Scores:
         table = np.zeros((n + 1,) * self.order)

@@ -11,8 +11,8 @@ no `up`). A side is a path through its candidate modifiers, outward from the hea
 
 A side may have an automaton of any other form instead (section 6.3): a lattice of its states, each with the modifier that led to it.
 Every arc is closed, open or required: required modifiers cannot be left out. The whole loop is one kernel. Lazy decoding goes one step
-further than section 6.8: what a change of prices can add at most to the value of a head under g is known without decoding, so only
-those g are decoded again that might be the best ones.
+further than section 6.8: what a change of prices can add at most to the value of a head under g is known without decoding, and so is
+a bound to begin with, so only those g are decoded that might be the best ones.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -182,6 +182,45 @@ def index_contexts(contexts, modifiers, context, grandparents):
 
 
 @inner
+def bound_contexts(flags, contexts, modifier_start, state, down, pairs, pair_start, stops, grand, grand_start, first_context, values):
+    """out: values: the most that a head can score under each of its own heads, as if every modifier chose the one before it on its own.
+
+    It is what a head does score if modifiers do not care about each other.
+    """
+    longest = 0
+    for place in range(modifier_start.shape[0] - 1):
+        longest = max(longest, modifier_start[place + 1] - modifier_start[place])
+    most, at_least = np.empty(longest), np.empty(longest)
+    for h in range(1, contexts.shape[0]):
+        begin, end = first_context[h], first_context[h + 1]
+        for c in range(begin, end):
+            values[c] = 0.0
+        for place in range(2 * h, 2 * h + 2):
+            first = modifier_start[place]
+            q = modifier_start[place + 1] - first
+            for j in range(q):
+                most[j] = pairs[pair_start[place] + j]
+            last = 0.0
+            if flags & CHAIN:
+                for p in range(1, q):
+                    row = pair_start[place] + p * q
+                    for j in range(p, q):
+                        most[j] = max(most[j], pairs[row + j])
+                last = stops[first + place]
+                for j in range(q):
+                    last = max(last, stops[first + place + j + 1])
+            for j in range(q):
+                most[j] = most[j] - down[first + j] if state[first + j] != CLOSED else -np.inf
+                at_least[j] = -np.inf if state[first + j] == REQUIRED else 0.0
+            for c in range(begin, end):
+                row = grand_start[place] + (c - begin) * q
+                total = last
+                for j in range(q):
+                    total += max(most[j] + grand[row + j], at_least[j])
+                values[c] += total
+
+
+@inner
 def tree_score(
     heads, flags, position, modifier_start, context, pairs, pair_start, stops, grand, grand_start, joint, joint_start, outer, outer_start,
     node_start, node_modifier, node_stop, edge_start, edge_from, edge_weight, last, v, back,
@@ -311,9 +350,11 @@ def agree(
     taken = np.zeros(n_arcs, dtype=np.int64)
     v, back, ends = np.empty((2, longest + 1)), np.empty((2, longest + 1), dtype=np.int64), np.empty(2, dtype=np.int64)
     heads = np.zeros(n, dtype=np.int64)
-    new_heads = np.empty(n, dtype=np.int64)
+    new_heads, arc_of_tree = np.empty(n, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
     last = np.empty(2 * n + 2, dtype=np.int64)
     separate = not flags & CHAIN  # modifiers do not care about each other: values of all contexts of a word are kept up to date
+    if flags & GRAND and not flags & (JOINT | OUTER) and not lattices:
+        bound_contexts(flags, contexts, modifier_start, state, down, pairs, pair_start, stops, grand, grand_start, first_context, values)
     bound, decoded = np.inf, 0
     previous, rises, since, scale = np.inf, result[RISES], 0, result[SCALE]
     status = TIRED
@@ -339,10 +380,11 @@ def agree(
         if changed:
             for m in range(1, n + 1):
                 if iteration > 0:
-                    of_tree[position[heads[m - 1], m]] = 0
+                    of_tree[arc_of_tree[m]] = 0
             for m in range(1, n + 1):
                 heads[m - 1] = new_heads[m - 1]
-                of_tree[position[heads[m - 1], m]] = 1
+                arc_of_tree[m] = position[heads[m - 1], m]
+                of_tree[arc_of_tree[m]] = 1
             found = tree_score(
                 heads, flags, position, modifier_start, context, pairs, pair_start, stops, grand, grand_start, joint, joint_start, outer,
                 outer_start, node_start, node_modifier, node_stop, edge_start, edge_from, edge_weight, last, v[0], back[0],
@@ -360,8 +402,14 @@ def agree(
             known = flags if h > 0 else flags & ~(GRAND | JOINT | OUTER)  # the root has no head
             begin, end = first_context[h], first_context[h + 1]
             best, k, there = -np.inf, -1, -1  # there: the context that `v`, `back`, `ends` and `taken` are about
+            own = arc_of_tree[h] if grandparents and h > 0 else -1
             while True:
                 best, k = -np.inf, -1
+                if own >= 0:  # on ties, heads take the head that the tree gives them
+                    c = begin + context[own]
+                    best, k = values[c] + (risen[h] - risen_then[c]) - up[own], c - begin
+                    if best == -np.inf:
+                        k = -1
                 for c in range(begin, end):
                     worth = values[c] + (risen[h] - risen_then[c])
                     if grandparents and h > 0:
