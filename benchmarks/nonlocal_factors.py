@@ -143,7 +143,9 @@ def trained(folder: Path, treebank: str, options: argparse.Namespace) -> dict[st
     path = folder / f"{treebank}.sibling.{options.train or 'all'}.npz"
     if not path.exists():
         begin = time.perf_counter()
-        train(sentences, order="sibling", development=held_out, epochs=options.epochs, labels=False).save(path)
+        train(sentences, order="sibling", development=held_out, epochs=options.epochs, labels=False, most_features=options.features).save(
+            path
+        )
         print(f"  {path.name}: trained in {time.perf_counter() - begin:.0f} s", flush=True)
     backbone = Parser.load(path)
     found = {}
@@ -160,6 +162,7 @@ def trained(folder: Path, treebank: str, options: argparse.Namespace) -> dict[st
             parser = train_factors(
                 sentences, backbone, factors=[PATTERNS if family == "patterns" else family for family in families],
                 development=held_out, epochs=options.more_epochs, most_heads=options.train_heads,
+                most_features=options.features,
             )  # fmt: skip
             parser.save(path)
             print(f"  {path.name}: trained in {time.perf_counter() - begin:.0f} s", flush=True)
@@ -310,6 +313,7 @@ def main() -> None:
     reader.add_argument("--epochs", type=int, default=5)
     reader.add_argument("--more-epochs", type=int, default=2)
     reader.add_argument("--train-heads", type=int, default=10)
+    reader.add_argument("--features", type=int, default=1_000_000, help="weights of a model that are kept, the largest")
     reader.add_argument("--rows", nargs="+", default=list(FAMILIES), choices=list(FAMILIES))
     reader.add_argument("--parts", nargs="*", default=list(PARTS), choices=PARTS)
     options = reader.parse_args()
