@@ -1,7 +1,7 @@
 """A weighted context-free grammar as tables (Rush 2014, section 2.2.3).
 
 Rules have two symbols, one symbol, or one word on the right; longer ones are split with symbols of their own when the
-grammar is made. Unary rules must not form a cycle.
+grammar is made. Unary rules form no cycle, unless a grammar is said to have cycles; of these none has a score above zero.
 """
 
 from __future__ import annotations
@@ -15,11 +15,17 @@ from numpy.typing import NDArray
 
 from zerogap.errors import GrammarError, Infeasible
 from zerogap.grid import Scores, as_scores
+from zerogap.structures.unary_closure import check_cycles
+
+GLUE = "⟨glue⟩"
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Grammar:
-    """Symbols are numbered so that the child of a unary rule comes before its parent; rules are sorted by parent."""
+    """Symbols are numbered so that the child of a unary rule comes before its parent; rules are sorted by parent.
+
+    With `cycles` unary rules form cycles whose scores sum to zero or less, and the order of their symbols means nothing.
+    """
 
     symbols: tuple[str, ...]
     root: int
@@ -28,6 +34,7 @@ class Grammar:
     unary: NDArray[np.int32]  # (rules, 2): parent, child
     unary_scores: Scores
     lexicon: dict[str, tuple[tuple[int, float], ...]]  # word -> (symbol, score) pairs
+    cycles: bool = False
 
     def __post_init__(self) -> None:
         for name, width in (("binary", 3), ("unary", 2)):
@@ -44,7 +51,9 @@ class Grammar:
             table.flags.writeable = scores.flags.writeable = False
         if not 0 <= self.root < len(self.symbols):
             raise GrammarError(f"root is {self.root}: expected 0 to {len(self.symbols) - 1}.")
-        if (self.unary[:, 1] >= self.unary[:, 0]).any():
+        if self.cycles:
+            check_cycles(self.unary, self.unary_scores, self.symbols)
+        elif (self.unary[:, 1] >= self.unary[:, 0]).any():
             raise GrammarError("the child of a unary rule does not come before its parent.")
 
     def lexical_scores(self, words: Sequence[str]) -> Scores:
@@ -62,8 +71,8 @@ class Grammar:
         return f"Grammar({len(self.symbols)} symbols, {counts}, root {self.symbols[self.root]!r})"
 
 
-def grammar(rules: Iterable[tuple[str, Sequence[str], float]], *, root: str) -> Grammar:
-    """A grammar from rules (parent, right-hand side, score).
+def grammar(rules: Iterable[tuple[str, Sequence[str], float]], *, root: str, cycles: bool = False) -> Grammar:
+    """A grammar from rules (parent, right-hand side, score), with `cycles` perhaps with cycles of unary ones.
 
     A right-hand side of one string that is never a parent is a word. A rule with more than two symbols on the right
     becomes a chain of binary ones, its score on the top one.
@@ -106,7 +115,7 @@ def grammar(rules: Iterable[tuple[str, Sequence[str], float]], *, root: str) -> 
                 parent, right, score = rest, right[1:], 0.0
             table, key = binary, (parent, right[0], right[1])
         add(table, key, score, i)
-    return from_tables(tuple(names), binary, unary, lexicon, root)
+    return from_tables(tuple(names), binary, unary, lexicon, root, cycles=cycles)
 
 
 def from_tables(
@@ -115,9 +124,11 @@ def from_tables(
     unary: Mapping[tuple[str, str], float],
     lexicon: Mapping[str, Mapping[str, float]],
     root: str,
+    *,
+    cycles: bool = False,
 ) -> Grammar:
-    """A grammar from scored rules whose symbols are all in `names`."""
-    order = children_first(tuple(names), unary)
+    """A grammar from scored rules whose symbols are all in `names`. With `cycles`, unary rules may form cycles."""
+    order = children_first(tuple(names), unary, cycles=cycles)
     number = {symbol: i for i, symbol in enumerate(order)}
     pairs = sorted(((number[p], number[a], number[b]), s) for (p, a, b), s in binary.items())
     chains = sorted(((number[p], number[c]), s) for (p, c), s in unary.items())
@@ -129,7 +140,32 @@ def from_tables(
         unary=np.array([key for key, _ in chains], dtype=np.int32).reshape(-1, 2),
         unary_scores=np.array([score for _, score in chains], dtype=np.float64),
         lexicon={word: tuple(sorted((number[s], v) for s, v in tags.items())) for word, tags in lexicon.items()},
+        cycles=any(child >= parent for (parent, child), _ in chains),
     )
+
+
+def with_glue(grammar: Grammar, score: float, *, symbols: Sequence[str] | None = None) -> Grammar:
+    """The grammar with rules that put pieces beside each other below the root, each piece at this score.
+
+        root -> ⟨glue⟩      ⟨glue⟩ -> X      ⟨glue⟩ -> ⟨glue⟩ X      for every symbol, or for those that are given
+
+    With a score so low that they are used only where nothing else is, every sentence whose words have symbols has a parse.
+    """
+    names, root = grammar.symbols, grammar.symbols[grammar.root]
+    pieces = [name for name in names if name != root] if symbols is None else list(symbols)
+    unknown = [name for name in pieces if name not in names]
+    if unknown or root in pieces or GLUE in names:
+        problem = f"symbols has {unknown[0]!r}" if unknown else "symbols has the root" if root in pieces else "the grammar has glue already"
+        raise GrammarError(f"{problem}: expected symbols of the grammar other than the root, and no glue yet.")
+    as_scores(score, "score", lowest=-1e300)
+    pairs = zip(grammar.binary.tolist(), grammar.binary_scores.tolist(), strict=True)
+    chains = zip(grammar.unary.tolist(), grammar.unary_scores.tolist(), strict=True)
+    binary = {(names[p], names[a], names[b]): s for (p, a, b), s in pairs}
+    unary = {(names[p], names[c]): s for (p, c), s in chains}
+    binary |= {(GLUE, GLUE, name): score for name in pieces}
+    unary |= {(GLUE, name): score for name in pieces} | {(root, GLUE): 0.0}
+    lexicon = {word: {names[s]: v for s, v in entries} for word, entries in grammar.lexicon.items()}
+    return from_tables((*names, GLUE), binary, unary, lexicon, root, cycles=True)  # a piece may have the root below it
 
 
 def add(table: dict[Any, float], key: Any, score: float, rule: int) -> None:
@@ -138,8 +174,8 @@ def add(table: dict[Any, float], key: Any, score: float, rule: int) -> None:
     table[key] = score
 
 
-def children_first(symbols: tuple[str, ...], unary: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """The symbols with the child of every unary rule before its parent, otherwise in the given order."""
+def children_first(symbols: tuple[str, ...], unary: Iterable[tuple[str, str]], *, cycles: bool = False) -> tuple[str, ...]:
+    """The symbols with the child of every unary rule before its parent, otherwise in the given order; cycles are cut somewhere."""
     children: dict[str, list[str]] = {}
     for parent, child in unary:
         children.setdefault(parent, []).append(child)
@@ -150,7 +186,7 @@ def children_first(symbols: tuple[str, ...], unary: Iterable[tuple[str, str]]) -
         while waiting:
             top = waiting[-1]
             path[top] = None
-            ahead = next((c for c in children.get(top, ()) if c not in order), None)
+            ahead = next((c for c in children.get(top, ()) if c not in order and not (cycles and c in path)), None)
             if ahead in path:
                 cycle = [*list(path)[list(path).index(str(ahead)) :], str(ahead)]
                 raise GrammarError(f"unary rules form a cycle: {' -> '.join(cycle)}.")
