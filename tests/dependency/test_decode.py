@@ -59,12 +59,33 @@ def test_methods_agree_on_longer_sentences(kinds, single_root, kept):
         problem = Problem(arcs, **parts, projective=True, single_root=single_root)
         scores = set()
         for method in METHODS:
-            if METHODS[method].projective == {True} and not METHODS[method].cannot_score(problem):
+            if METHODS[method].exact and METHODS[method].projective == {True} and not METHODS[method].cannot_score(problem):
                 solution = decode(problem, method=method)
                 verify(problem, solution)
                 scores.add(solution.score)
         assert len(scores) == 1
         assert decode(problem).score in scores
+
+
+@pytest.mark.parametrize("method", [name for name, m in METHODS.items() if not m.exact])
+@given(data=st.data())
+def test_what_may_leave_a_gap_is_never_wrong(method, data):
+    kinds = METHODS[method].parts - {"automata", "trisiblings"}
+    problem = data.draw(
+        dependency_problems(max_words=4, kinds=sorted(kinds), projective=True, max_labels=data.draw(st.sampled_from((0, 2))))
+    )
+    best = optimum(problem, dependency_structures(problem))
+    if best == -np.inf:
+        with pytest.raises(Infeasible):
+            decode(problem, method=method)
+        return
+    solution = decode(problem, method=method)
+    if solution.structure is not None:
+        assert problem.score(solution.structure) == solution.score <= best <= solution.bound
+    assert solution.status == ("optimal" if solution.score == solution.bound else "feasible")
+    verify(problem, solution)
+    with pytest.raises(VerificationError):
+        verify(problem, replace(solution, bound=best - 1.0))
 
 
 @pytest.mark.parametrize("projective", [True, False])

@@ -36,12 +36,13 @@ from zerogap.relax.lagrangian import Candidate
 from zerogap.relax.many import decode_each
 
 if TYPE_CHECKING:
+    from zerogap.dependency.cascade_passes import Pass
     from zerogap.dependency.head_scores import HeadScores
     from zerogap.dependency.lazy_agreement import LazyHeads
     from zerogap.features.part_bounds import StoredBounds, WeightBounds
 
 FORMAT, VERSION = "zerogap-dependency-model", 1
-BOUNDS = "bounds"  # arrays of files that have some are named so
+BOUNDS, PASS = "bounds", "pass"  # arrays of files that have some are named so
 ORDERS = ("first", "sibling", "grandparent", "grandsibling")
 GRAND = ("grandparent", "grandsibling")  # those that score the head of the head
 TIME_LIMIT = 10.0  # seconds for a sentence of a non-projective parser with larger parts
@@ -91,12 +92,13 @@ class Parser:
     projective: bool = True
     about: dict[str, Any] = field(default_factory=dict)  # name, licence and language of the data, scores: for people
     stored_bounds: StoredBounds | None = field(default=None, repr=False)  # on weights of larger parts; see `bound_notes.compute_bounds`
+    passes: tuple[Pass, ...] = ()  # of its cascade: see `cascade.Cascade`
     columns: tuple[str, ...] = field(init=False)  # those that a sentence needs
 
     def __post_init__(self) -> None:
         if self.stored_bounds is not None and self.stored_bounds.model is not self.model:
             raise InputError("the parser is given bounds of another model: expected its own, or none.")
-        models = [self.model, self.pruner, self.labeller.model if self.labeller else None]
+        models = [self.model, self.pruner, self.labeller.model if self.labeller else None, *[one.model for one in self.passes]]
         names = dict.fromkeys(name for model in models if model for name in model.features.tokens.columns)
         object.__setattr__(
             self,
@@ -223,11 +225,14 @@ class Parser:
     def save(self, path: str | Path) -> None:
         """Writes the parser into one file, which is there completely or not at all."""
         parts = {"model": self.model, "pruner": self.pruner, "labeller": self.labeller.model if self.labeller else None}
+        parts |= {f"{PASS}{i}": one.model for i, one in enumerate(self.passes)}
         header: dict[str, Any] = {
             "format": FORMAT, "version": VERSION, "order": self.order, "threshold": self.threshold, "single_root": self.single_root,
             "projective": self.projective, "about": self.about,
             "templates": {name: [line_of(t.kind, t.text) for t in part.features.templates] for name, part in parts.items() if part},
         }  # fmt: skip
+        if self.passes:
+            header["passes"] = [[one.kind, *one.rule, one.band] for one in self.passes]
         if self.labeller:
             sets = self.labeller.sets
             header["labels"] = {
@@ -377,6 +382,7 @@ def parser_of(header: dict[str, Any], arrays: dict[str, Any], where: str) -> Par
         parts = {name: from_arrays(arrays, name, features, where) for name, features in templates.items()}
         labeller = Labeller(sets_of(header["labels"], where), parts["labeller"]) if "labels" in header else None
         about = header.get("about", {})
+        passes = passes_of(header["passes"], parts) if "passes" in header else ()
     except FormatError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, InputError) as error:
@@ -388,8 +394,15 @@ def parser_of(header: dict[str, Any], arrays: dict[str, Any], where: str) -> Par
         stored = StoredBounds(parts["model"], bounds, BOUNDS, where)
     return Parser(
         order, parts["model"], parts.get("pruner"), threshold, labeller, single_root, projective,
-        about if isinstance(about, dict) else {}, stored,
+        about if isinstance(about, dict) else {}, stored, passes,
     )  # fmt: skip
+
+
+def passes_of(rows: list[list[Any]], parts: dict[str, PartModel]) -> tuple[Pass, ...]:
+    from zerogap.dependency.cascade_passes import Pass  # most parsers do without
+    from zerogap.relax.cascade import Rule
+
+    return tuple(Pass(kind, parts[f"{PASS}{i}"], Rule(rule, value), band) for i, (kind, rule, value, band) in enumerate(rows))
 
 
 def sets_of(value: dict[str, Any], where: str) -> LabelSets:

@@ -18,7 +18,7 @@ from zerogap.features.weights import table_shift, weights_of
 from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, readonly, uint16, writable
 
 HEAD, MOD, SIB, GRAND, BETWEEN = range(5)  # places in features.part_templates.ROLES
-ARC, ACROSS, SIBLING, STOP, GRANDPARENT, GRANDSIBLING, LABEL = range(7)  # places in features.part_templates.KINDS
+ARC, ACROSS, SIBLING, STOP, GRANDPARENT, GRANDSIBLING, LABEL, OUTER = range(8)  # places in features.part_templates.KINDS
 ALONE_HEAD, ALONE_MOD = len(KINDS) + 1, len(KINDS) + 2  # places in kind_start: arc templates that read one token
 LEFT, RIGHT = 0, 1
 
@@ -118,10 +118,16 @@ def score_arcs(partial, kind_start, relation, run_end, templates, codes, totals,
         scores[h, h] = scores[h, 0] = -np.inf
         of_head = partial[HEAD, h]
         for side in range(2):
+            if h == 0 and side == LEFT:
+                continue
             n_inside = 0
             step = 1 if side == RIGHT else -1
+            beyond = n + 1 if side == RIGHT else 0  # what lies beyond the farthest arc need not be read
+            while beyond != h + step and not allowed[h, beyond - step]:
+                beyond -= step
+                scores[h, beyond] = -np.inf
             m = h + step
-            while 1 <= m <= n:
+            while m != beyond:
                 new = m - step
                 if n_across > 0 and new != h:
                     value = partial[BETWEEN, new, begin_across]

@@ -38,6 +38,54 @@ arc: head.{pos}+mod.lower+count({pos}={punctuation})
 arc: head.{pos}+between.{pos}+mod.{pos}
 """
 
+DICTIONARY_TEMPLATES = """
+arc: head.{pos}+mod.{pos}
+"""
+
+# Of the passes of a cascade (Rush 2014, section 8.5.2): those of a vine read nothing between its arcs, which are short
+VINE = """
+arc: distance
+arc: head.{pos}+distance
+arc: mod.{pos}+distance
+arc: mod.lower+distance
+arc: head.lower+distance
+arc: head.{tag}+mod.{tag}
+arc: head.{pos}+mod.{pos}+distance
+arc: head.lower+mod.{pos}
+arc: head.{pos}+mod.lower
+arc: head.{pos}+head.{pos}[1]+mod.{pos}[-1]+mod.{pos}
+arc: head.{pos}[-1]+head.{pos}+mod.{pos}[-1]+mod.{pos}
+arc: head.{pos}+head.{pos}[1]+mod.{pos}+mod.{pos}[1]
+arc: head.{pos}[-1]+head.{pos}+mod.{pos}+mod.{pos}[1]
+arc: head.{pos}+mod.{pos}[-1]+mod.{pos}+distance
+arc: head.{pos}+mod.{pos}+mod.{pos}[1]+distance
+arc: head.{pos}[-1]+head.{pos}+mod.{pos}+distance
+arc: head.{pos}+head.{pos}[1]+mod.{pos}+distance
+outer: mod.{pos}
+outer: mod.{tag}
+outer: mod.lower
+outer: mod.{pos}[-1]+mod.{pos}
+outer: mod.{pos}+mod.{pos}[1]
+outer: mod.{pos}[-1]+mod.{pos}+mod.{pos}[1]
+outer: mod.{pos}[-2]+mod.{pos}[-1]+mod.{pos}
+outer: mod.{pos}+mod.{pos}[1]+mod.{pos}[2]
+outer: mod.{pos}[-3]+mod.{pos}
+outer: mod.{pos}+mod.{pos}[3]
+outer: mod.lower+mod.{pos}[1]
+outer: mod.{pos}[-1]+mod.lower
+"""
+
+BASIC_SIBLINGS = """
+sibling: head.{pos}+sib.{pos}+mod.{pos}
+sibling: head.{tag}+sib.{tag}+mod.{tag}
+sibling: sib.{pos}+mod.{pos}+distance
+sibling: head.{pos}+sib.{word}+mod.{pos}
+sibling: head.{pos}+sib.{pos}+mod.{word}
+sibling: head.{word}+sib.{pos}+mod.{pos}
+sibling: sib.{word}+mod.{pos}
+sibling: sib.{pos}+mod.{word}
+"""
+
 ARCS = """
 arc: bias
 arc: distance

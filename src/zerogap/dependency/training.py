@@ -113,12 +113,13 @@ def check_columns(templates: Sequence[PartTemplate], sentences: Sequence[Sentenc
 
 def sharing_tokens(parser: Parser) -> Parser:
     """The parser whose models read the same hashes of tokens, as one that is loaded."""
-    models = [parser.model, parser.pruner, parser.labeller.model if parser.labeller else None]
+    models = [parser.model, parser.pruner, parser.labeller.model if parser.labeller else None, *[one.model for one in parser.passes]]
     tokens = TokenHashes(attributes_of(template for model in models if model for template in model.features.templates))
     shared = [replace(model, features=PartFeatures(model.features.templates, tokens)) if model else None for model in models]
     assert shared[0] is not None
     labeller = Labeller(parser.labeller.sets, shared[2]) if parser.labeller and shared[2] else None
-    return replace(parser, model=shared[0], pruner=shared[1], labeller=labeller)
+    passes = tuple(replace(one, model=model) for one, model in zip(parser.passes, shared[3:], strict=True) if model)
+    return replace(parser, model=shared[0], pruner=shared[1], labeller=labeller, passes=passes)
 
 
 def checked(sentences: Sequence[Sentence], single_root: bool, name: str) -> list[Sentence]:

@@ -36,6 +36,7 @@ KINDS: dict[str, tuple[str, ...]] = {
     "grandsibling": ("grand", "head", "sib", "mod"),
     # left and right: outermost modifiers of mod; before and after: its neighbours among the modifiers of head
     "label": ("head", "mod", "grand", "left", "right", "before", "after"),
+    "outer": ("mod",),  # its head is a word outside a band on one side: see `oracles.vine`
 }
 # Sets of arcs that dynamic programs do not see together (Qian & Liu 2013, section 4.3); templates have them after the kinds above.
 # Modifiers of a head come in the order of the sentence. Of a comb, sib is the first modifier, mod the last, and each all of them,

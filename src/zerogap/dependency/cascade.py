@@ -1,0 +1,84 @@
+"""A parser behind a cascade of coarser ones: fast and approximate, or exact (Rush 2014, chapter 8).
+
+`heads` is for corpora: the best tree of what the passes leave, for many sentences in one call, and nothing else. `parse` says how good
+that is: the tree is a candidate, and the bound is true for all trees. It is the score of a best tree if every arc had, besides its own
+score, the most that larger parts with it can add.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from zerogap.dependency.cascade_passes import DICTIONARY, FIRST, SECOND, VINE, Pass
+from zerogap.dependency.model import Parser
+from zerogap.dependency.sentences import Sentence
+from zerogap.errors import InputError
+from zerogap.features.part_model import PartModel
+from zerogap.features.weight_table import Keys
+from zerogap.grid import Scores
+from zerogap.relax.cascade import MARGIN
+
+AT_ONCE = 64  # sentences
+ORDERS = {"first": 0, "sibling": 1, "grandsibling": 2}  # as cascade_kernel knows them
+Heads = tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Cascade:
+    """The passes of a parser, in the order dictionary, vine, first, second, each at most once, and the parser for what they leave."""
+
+    parser: Parser
+    passes: tuple[Pass, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        parser = self.parser
+        if parser.order not in ORDERS or not parser.projective:
+            kind = "" if parser.projective else "non-projective "
+            raise InputError(f"the parser is a {kind}one of order {parser.order!r}: expected a projective one of {', '.join(ORDERS)}.")
+        kinds = [one.kind for one in parser.passes]
+        if kinds != [kind for kind in (DICTIONARY, VINE, FIRST, SECOND) if kind in kinds] or not kinds:
+            raise InputError(f"the parser has the passes {kinds}: expected some of dictionary, vine, first and second, in this order.")
+        object.__setattr__(self, "passes", parser.passes)
+
+    def heads(self, sentences: Sequence[Sentence]) -> list[Heads]:
+        """The heads of the words of every sentence."""
+        found: list[Heads] = []
+        for at in range(0, len(sentences), AT_ONCE):
+            some = sentences[at : at + AT_ONCE]
+            flat, _, _ = self.parsed(some)
+            stops = np.cumsum([len(sentence) for sentence in some])
+            found += [tuple(part.tolist()) for part in np.split(flat, stops[:-1])]
+        return found
+
+    def parsed(self, sentences: Sequence[Sentence]) -> tuple[Keys, Scores, Keys]:
+        """The heads of all words, the scores of the trees, and how many arcs were left (sentences, 4)."""
+        from zerogap.dependency.cascade_kernel import BY_MARGIN, BY_MEAN, NO_PASS, parse_by_cascade
+
+        for sentence in sentences:
+            self.parser.check(sentence)
+        tokens = self.parser.model.features.tokens
+        rows = [tokens.of(sentence.columns, len(sentence)) for sentence in sentences]
+        starts = np.concatenate([[0], np.cumsum([len(part) for part in rows])]).astype(np.int64)
+        by_kind = {one.kind: one for one in self.passes}
+        last = arrays_of(self.parser.model)
+        models = [arrays_of(by_kind[kind].model) if kind in by_kind else last for kind in (DICTIONARY, VINE, FIRST, SECOND)]
+        chosen = [by_kind.get(kind) for kind in (VINE, FIRST, SECOND)]
+        rules = np.array([NO_PASS if one is None else BY_MARGIN if one.rule.name == MARGIN else BY_MEAN for one in chosen], dtype=np.int64)
+        values = np.array([0.0 if one is None else one.rule.value for one in chosen])
+        heads, scores = np.empty(sum(map(len, sentences)), dtype=np.int64), np.empty(len(sentences))
+        left = np.empty((len(sentences), 4), dtype=np.int64)
+        parse_by_cascade(
+            np.concatenate(rows), starts, *models, last, rules, values, 1 if DICTIONARY in by_kind else 0,
+            by_kind[VINE].band if VINE in by_kind else 0, ORDERS[self.parser.order], 1 if self.parser.single_root else 0,
+            heads, scores, left,
+        )  # fmt: skip
+        return heads, scores, left
+
+
+def arrays_of(model: PartModel) -> tuple[object, ...]:
+    """A model as kernels read it."""
+    features = model.features
+    return features.n_roles, features.term_start, features.terms, features.counts, *features.plan, *model.table

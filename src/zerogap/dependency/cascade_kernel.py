@@ -1,0 +1,235 @@
+"""All passes of a cascade over many sentences in one call: from the hashes of their tokens to their heads.
+
+What a pass does is defined in `cascade_passes`; here nothing goes back to Python between passes and sentences, and first-order passes take
+time in proportion to the arcs that are left.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+# a kernel's types are its signature
+
+from __future__ import annotations
+
+import numpy as np
+
+from zerogap.dependency.candidates import lay_out
+from zerogap.dependency.scoring import HEAD, LEFT, MOD, RIGHT, score_arcs, score_candidates
+from zerogap.dependency.vine_scoring import score_vine
+from zerogap.features.packed_table import step_of
+from zerogap.features.part_keys import PAD, fill_partial
+from zerogap.features.part_templates import DIRECTION
+from zerogap.features.weight_table import CLEAR, shift_of
+from zerogap.oracles.compile import float64, inner, int64, kernel, readonly, types, uint16, writable
+from zerogap.oracles.grandsibling_marginals import grandsibling_max_marginals
+from zerogap.oracles.grandsiblings import grandsibling_kernel
+from zerogap.oracles.sparse_eisner import sparse_eisner, sparse_max_marginals
+from zerogap.oracles.vine import vine_max_marginals
+
+NO_PASS, BY_MARGIN, BY_MEAN = 0, 1, 2  # rules of passes
+FIRST, SIBLING, GRANDSIBLING = 0, 1, 2  # orders of the last model
+VINE_PASS, FIRST_PASS, SECOND_PASS = 0, 1, 2
+
+# A model as kernels read it: roles, terms and counts of `PartFeatures`, its plan, and its table.
+MODEL = types.Tuple(  # type: ignore[no-untyped-call]  # of numba
+    (
+        int64, readonly(int64, 1), readonly(int64, 2), readonly(int64, 2),
+        readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 2),
+        readonly(int64, 1), readonly(float64, 1), readonly(uint16, 1),
+    )
+)  # fmt: skip
+
+
+@inner
+def count_arcs(allowed, left, place):  # out: left[place]
+    size = 0
+    for h in range(allowed.shape[0]):
+        for m in range(1, allowed.shape[0]):
+            size += allowed[h, m]
+    left[place] = size
+    return 0
+
+
+@inner
+def encoded(model, hashes):
+    roles, term_start, terms, counts = model[0], model[1], model[2], model[3]
+    n, n_templates = hashes.shape[0] - 2 - 4 * PAD, model[5].shape[0]
+    partial = np.empty((roles, n + 2, n_templates), dtype=np.int64)
+    totals = np.empty((counts.shape[0], n + 2), dtype=np.int64)
+    fill_partial(hashes, term_start, terms, counts, partial, totals)
+    return partial, totals
+
+
+@inner
+def threshold_of(rule, value, best, marginals):
+    if rule == BY_MARGIN:
+        return best + value
+    total, size = 0.0, 0
+    for p in range(marginals.size):
+        if marginals[p] > -np.inf:
+            total += marginals[p]
+            size += 1
+    return min(best, value * best + (1.0 - value) * (total / size))
+
+
+@inner
+def look_up_lengths(model, hashes, allowed):  # out: allowed (n + 1, n + 1)
+    partial, _ = encoded(model, hashes)
+    n, templates, codes = allowed.shape[0] - 1, model[7], model[8]
+    cells, jumps = model[9], model[11]
+    shift = shift_of(cells.shape[0])
+    for h in range(1, n + 1):
+        for m in range(1, n + 1):
+            length = abs(h - m)
+            if length > 1:
+                key = partial[HEAD, h, 0] + partial[MOD, m, 0] + codes[DIRECTION, RIGHT if m > h else LEFT]
+                allowed[h, m] = step_of((key & CLEAR) | templates[0], cells, jumps, shift) >= length
+    return 0
+
+
+@inner
+def prune_by_vine(model, hashes, band, rule, value, single_root, allowed):  # out: allowed (n + 1, n + 1)
+    partial, totals = encoded(model, hashes)
+    n = allowed.shape[0] - 1
+    near, far = np.empty((2, n + 1, band + 1)), np.empty((3, n + 1))
+    score_vine(partial, model[4], model[5], model[6], model[7], model[8], totals, model[9], model[10], model[11], near, far)
+    for h in range(1, n + 1):
+        for d in range(1, band + 1):
+            if h + d <= n and not allowed[h, h + d]:
+                near[0, h, d] = -np.inf
+            if h - d >= 1 and not allowed[h, h - d]:
+                near[1, h, d] = -np.inf
+    for m in range(1, n + 1):
+        for side in range(1, 3):
+            if far[side, m] > -np.inf:
+                found = False
+                for h in range(1, m - band) if side == 1 else range(m + band + 1, n + 1):
+                    found |= allowed[h, m]
+                if not found:
+                    far[side, m] = -np.inf
+    near_worth, far_worth = np.empty((2, n + 1, band + 1)), np.empty((3, n + 1))
+    best = vine_max_marginals(near, far, single_root, near_worth, far_worth)
+    if rule == BY_MARGIN:
+        threshold = best + value
+    else:
+        both = np.empty(near_worth.size + far_worth.size)
+        both[: near_worth.size] = near_worth.reshape(-1)
+        both[near_worth.size :] = far_worth.reshape(-1)
+        threshold = threshold_of(rule, value, best, both)
+    for m in range(1, n + 1):
+        allowed[0, m] = far_worth[0, m] >= threshold
+        before, after = far_worth[1, m] >= threshold, far_worth[2, m] >= threshold
+        for h in range(1, n + 1):
+            if h < m:
+                allowed[h, m] &= near_worth[0, h, m - h] >= threshold if m - h <= band else before
+            elif h > m:
+                allowed[h, m] &= near_worth[1, h, h - m] >= threshold if h - m <= band else after
+    return 0
+
+
+@inner
+def laid_out(allowed, grand):
+    """The arrays of `Candidates`: contexts, modifier_start, heads, modifiers, context, and four starts."""
+    n = allowed.shape[0] - 1
+    size = 0
+    for h in range(n + 1):
+        for m in range(1, n + 1):
+            size += allowed[h, m]
+    contexts, modifier_start = np.empty(n + 1, dtype=np.int64), np.empty(2 * n + 3, dtype=np.int64)
+    heads, modifiers = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
+    context, starts = np.empty(size, dtype=np.int64), np.empty((4, 2 * n + 3), dtype=np.int64)
+    lay_out(allowed, grand, contexts, modifier_start, heads, modifiers, context, starts)
+    return contexts, modifier_start, heads, modifiers, context, starts
+
+
+@inner
+def scored_arcs(model, partial, totals, allowed):
+    scores = np.empty(allowed.shape)
+    score_arcs(partial, model[4], model[5], model[6], model[7], model[8], totals, allowed, model[9], model[10], model[11], scores)
+    return scores
+
+
+@inner
+def scored_candidates(model, partial, arcs, grand, contexts, modifier_start, modifiers, context, starts):
+    end = starts.shape[1] - 1
+    scores, stops = np.empty(starts[0, end]), np.empty(starts[1, end])
+    score_candidates(
+        partial, model[4], model[5], model[6], model[7], model[8], model[9], model[10], model[11], arcs, grand,
+        contexts, modifier_start, modifiers, context, starts[0], starts[1], scores, stops,
+    )  # fmt: skip
+    return scores, stops
+
+
+@inner
+def prune_arcs(model, hashes, second, rule, value, single_root, allowed):  # out: allowed (n + 1, n + 1)
+    n = allowed.shape[0] - 1
+    partial, totals = encoded(model, hashes)
+    arcs = scored_arcs(model, partial, totals, allowed)
+    contexts, modifier_start, heads, modifiers, context, starts = laid_out(allowed, 0)
+    marginals = np.empty(modifiers.size)
+    if second:
+        scores, stops = scored_candidates(model, partial, arcs, 0, contexts, modifier_start, modifiers, context, starts)
+        best = grandsibling_max_marginals(
+            contexts, modifier_start, modifiers, context, starts[0], scores, starts[1], stops, single_root, marginals
+        )
+    else:
+        of_arcs = np.empty(modifiers.size)
+        for p in range(modifiers.size):
+            of_arcs[p] = arcs[heads[p], modifiers[p]]
+        best = sparse_max_marginals(modifier_start, modifiers, of_arcs, n, single_root, marginals)
+    threshold = threshold_of(rule, value, best, marginals)
+    for p in range(modifiers.size):
+        allowed[heads[p], modifiers[p]] = marginals[p] >= threshold
+    return 0
+
+
+@inner
+def best_tree(model, hashes, order, single_root, allowed, heads_out):  # out: heads_out (n,)
+    partial, totals = encoded(model, hashes)
+    arcs = scored_arcs(model, partial, totals, allowed)
+    grand = 1 if order == GRANDSIBLING else 0
+    contexts, modifier_start, heads, modifiers, context, starts = laid_out(allowed, grand)
+    if order == FIRST:
+        of_arcs = np.empty(modifiers.size)
+        for p in range(modifiers.size):
+            of_arcs[p] = arcs[heads[p], modifiers[p]]
+        return sparse_eisner(modifier_start, modifiers, of_arcs, single_root, heads_out)
+    scores, stops = scored_candidates(model, partial, arcs, grand, contexts, modifier_start, modifiers, context, starts)
+    return grandsibling_kernel(contexts, modifier_start, modifiers, context, starts[0], scores, starts[1], stops, single_root, heads_out)
+
+
+@kernel(
+    int64(
+        readonly(int64, 2), readonly(int64, 1), MODEL, MODEL, MODEL, MODEL, MODEL,
+        readonly(int64, 1), readonly(float64, 1), int64, int64, int64, int64, writable(int64, 1), writable(float64, 1), writable(int64, 2),
+    )
+)  # fmt: skip
+def parse_by_cascade(
+    hashes, starts, dictionary, vine, first, second, last, rules, values, has_dictionary, band, order, single_root, heads, scores, left
+):
+    """The heads of all words of all sentences, one after the other.
+
+    Sentence s has the rows starts[s] to starts[s + 1] of hashes; rules[p] and values[p] are those of pass p. `last` is the final model, of
+    `order`. out: heads (words,), scores (sentences,), left (sentences, 4): arcs after the dictionary and after each pass.
+    """
+    at = 0
+    for s in range(starts.size - 1):
+        own = hashes[starts[s] : starts[s + 1]]
+        n = own.shape[0] - 2 - 4 * PAD
+        allowed = np.empty((n + 1, n + 1), dtype=np.bool_)
+        for h in range(n + 1):
+            for m in range(n + 1):
+                allowed[h, m] = m > 0 and h != m
+        if has_dictionary:
+            look_up_lengths(dictionary, own, allowed)
+        count_arcs(allowed, left[s], 0)
+        if rules[VINE_PASS] != NO_PASS:
+            prune_by_vine(vine, own, band, rules[VINE_PASS], values[VINE_PASS], single_root, allowed)
+        count_arcs(allowed, left[s], 1)
+        if rules[FIRST_PASS] != NO_PASS:
+            prune_arcs(first, own, False, rules[FIRST_PASS], values[FIRST_PASS], single_root, allowed)
+        count_arcs(allowed, left[s], 2)
+        if rules[SECOND_PASS] != NO_PASS:
+            prune_arcs(second, own, True, rules[SECOND_PASS], values[SECOND_PASS], single_root, allowed)
+        count_arcs(allowed, left[s], 3)
+        scores[s] = best_tree(last, own, order, single_root, allowed, heads[at : at + n])
+        at += n
+    return at
