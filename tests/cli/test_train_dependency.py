@@ -53,6 +53,27 @@ def test_models_and_algorithms(run, trees, tmp_path, order, algorithm):
     assert run("evaluate", "dependency", trees[1], "--model", model).code == 0
 
 
+def test_cascade(run, trees, tmp_path):
+    """A parser with a cascade parses fast, without a proof, and as ever otherwise."""
+    model = tmp_path / "quick.npz"
+    done = run("train", "dependency", trees[0], "--dev", trees[1], "-o", model, "--epochs", 2, "--cascade", "--pruning-error", 0.05)
+    assert done.code == 0, done.errors
+    assert re.search(r"^second pass, epoch 3 of 3: loss \d+ ", done.errors, flags=re.M)
+    fast = run("parse", trees[1], "--model", model, "--fast")
+    assert fast.code == 3, fast.errors  # a gap is left open
+    assert "zerogap_status = feasible" in fast.output
+    slow = run("parse", trees[1], "--model", model)
+    assert slow.code == 0
+    assert "all proven optimal" in slow.errors
+    heads = [[line.split("\t")[6] for line in found.output.splitlines() if "\t" in line] for found in (fast, slow)]
+    assert sum(a == b for a, b in zip(*heads, strict=True)) > 0.9 * len(heads[0])
+    plain = tmp_path / "plain.npz"
+    run("train", "dependency", trees[0], "-o", plain, "--epochs", 1)
+    refused = run("parse", trees[1], "--model", plain, "--fast")
+    assert refused.code == 1
+    assert "the parser has no cascade" in refused.errors
+
+
 def test_factors(run, trees, tmp_path):
     """A parser with sets of arcs is trained, used and checked as others are."""
     model, patterns, proofs = tmp_path / "rich.npz", tmp_path / "patterns.txt", tmp_path / "proofs.jsonl"
@@ -175,6 +196,8 @@ def test_several_roots(run, tmp_path):
         (["dependency", "good.conllu", "-o", "m.npz", "--factors", "good.conllu"], "good.conllu, line 1, column 1: expected the name"),
         (["dependency", "good.conllu", "-o", "m.npz", "--factors", "comb", "--non-projective"], "expected a projective parser"),
         (["dependency", "good.conllu", "-o", "m.npz", "--factors", "comb", "--model", "grandparent"], "expected first, sibling"),
+        (["dependency", "good.conllu", "-o", "m.npz", "--cascade"], "--cascade was given without --dev"),
+        (["dependency", "good.conllu", "--dev", "good.conllu", "-o", "m.npz", "--cascade", "--nonprojective"], "with --non-projective"),
         (["tagger", "empty.conllu", "-o", "m.npz"], "empty.conllu holds no tags"),
         (["tagger", "untagged.conllu", "-o", "m.npz"], "untagged.conllu holds no tags"),
         (["tagger", "good.conllu", "-o", "."], "cannot be written: it is a folder"),

@@ -60,6 +60,9 @@ def parse_command(
             metavar="FORMAT",
         ),
     ] = "auto",
+    fast: Annotated[
+        bool, typer.Option("--fast", help="By the cascade of the model: many times faster, without a proof; the gap that is told is wide.")
+    ] = False,
     threads: options.Threads = None,
 ) -> None:
     """Parse text or a treebank, and prove that no tree scores higher.
@@ -73,6 +76,8 @@ def parse_command(
     [bold]zerogap parse article.txt -o article.conllu[/bold]
 
     [bold]cat article.txt | zerogap parse - --format json[/bold]
+
+    [bold]zerogap parse corpus.conllu --fast -o parsed.conllu[/bold]
 
     [bold]zerogap parse test.conllu --model mine.npz -o parsed.conllu --certificates proofs.jsonl[/bold]
 
@@ -89,6 +94,8 @@ def parse_command(
     tally = Tally()
     kind = "text" if is_text else kind_of_file(input, input_format)
     pipeline = load_pipeline(model, tagger)
+    if fast:
+        pipeline = pipeline.fast()
     pipeline.check_columns(["form"] if kind == "text" else COLUMNS, keep_tags=tags == "keep")
     sentences = text_sentences(input, lines) if is_text else file_sentences(input, kind, lines, on_error, tally)
     job = Job(pipeline, writer_of(shown, to_terminal), tags == "keep", certificates is not None)

@@ -112,6 +112,12 @@ def train_dependency_command(
     bounds: Annotated[
         bool, typer.Option("--bounds", help="Keep bounds of the weights of larger parts too: then few of many parts have to be scored.")
     ] = False,
+    cascade: Annotated[
+        bool, typer.Option("--cascade", help="With --dev: learn coarser models too that prune for this one, for zerogap parse --fast.")
+    ] = False,
+    pruning_error: Annotated[
+        float, typer.Option(help="With --cascade: of the right arcs of --dev, how many may be pruned.", min=0.0, max=1.0, metavar="SHARE")
+    ] = 0.023,
     checkpoints: Annotated[
         Path | None,
         typer.Option(help="Keep the state here after every epoch; training that was interrupted goes on from it.", metavar="FOLDER"),
@@ -133,6 +139,8 @@ def train_dependency_command(
 
     [bold]zerogap train dependency train.conllu -o rich.npz --model sibling --factors siblings,grandchildren,comb[/bold] for sets of arcs.
 
+    [bold]zerogap train dependency train.conllu --dev dev.conllu -o quick.npz --cascade[/bold] for zerogap parse --fast.
+
     [bold]zerogap train dependency train.conllu --dev dev.conllu -o big.npz --checkpoints state[/bold] can be interrupted and run again.
 
     For a parser of text, put it into a folder with a tagger:
@@ -147,6 +155,8 @@ def train_dependency_command(
 
     check_target(output)
     sets = None if factors is None else factors_named(factors, order, non_projective=non_projective, bounds=bounds)
+    if cascade:
+        check_cascade(order, development, non_projective=non_projective, factors=factors)
     begin = time.perf_counter()
     names = chosen_columns(columns)
     lines = None if templates is None else read_part_templates(templates, names)
@@ -181,6 +191,15 @@ def train_dependency_command(
             checkpoints=checkpoints,
             report=lambda done: steps.advance(log.added(done)),
         )
+    if cascade:
+        from zerogap.dependency.cascade_training import with_cascade
+
+        passes = Log(by_likelihood=True)
+        with progress("cascade") as steps:
+            parser = with_cascade(
+                parser, given, held_out, error=pruning_error, seed=seed, most_features=max_features,
+                checkpoints=None if checkpoints is None else checkpoints / "cascade", report=lambda done: steps.advance(passes.added(done)),
+            )  # fmt: skip
     if bounds:
         from zerogap.dependency.bound_notes import compute_bounds
 
@@ -209,6 +228,15 @@ def train_dependency_command(
     )
     if report is not None:
         print(report, file=sys.stderr)
+
+
+def check_cascade(order: str, development: str | None, *, non_projective: bool, factors: str | None) -> None:
+    """Says what --cascade needs before anything is read."""
+    if development is None:
+        raise InputError("--cascade was given without --dev: expected development data, which its thresholds are chosen on.")
+    if non_projective or factors is not None or order not in ("first", "sibling", "grandsibling"):
+        what = "--non-projective" if non_projective else "--factors" if factors is not None else f"--model {order}"
+        raise InputError(f"--cascade was given with {what}: expected a projective parser of order first, sibling or grandsibling.")
 
 
 def train_tagger_command(
@@ -266,7 +294,7 @@ class Log:
         stage = f"{done.stage}, epoch {epoch.number} of {done.epochs}"
         of_trees = done.stage in ("tree", "factors")
         loss = f"{epoch.loss:,.0f} {'wrong heads' if of_trees else 'wrong relations'}"
-        if done.stage.startswith("pruner") or (done.stage == "tree" and self.by_likelihood):
+        if done.stage.startswith("pruner") or done.stage.endswith(" pass") or (done.stage == "tree" and self.by_likelihood):
             loss = f"loss {epoch.loss:,.0f}"
         name = "UAS" if of_trees else "relations"
         score = "" if epoch.development is None else f", dev {name} {100 * epoch.development:.2f}%"

@@ -1,24 +1,29 @@
 """A parser behind a cascade of coarser ones: fast and approximate, or exact (Rush 2014, chapter 8).
 
-`heads` is for corpora: the best tree of what the passes leave, for many sentences in one call, and nothing else. `parse` says how good
-that is: the tree is a candidate, and the bound is true for all trees. It is the score of a best tree if every arc had, besides its own
-score, the most that larger parts with it can add.
+`heads` is for corpora: the best tree of what the passes leave, for many sentences in one call, and nothing else. `parse` gives a sentence
+the shape that all decoders give it. Its tree is a candidate, and no tree at all scores more than the bound; that takes no look at the
+sentence, only at the largest weight of every template, so that the gap is wide.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from zerogap.dependency.cascade_passes import DICTIONARY, FIRST, SECOND, VINE, Pass
 from zerogap.dependency.model import Parser
+from zerogap.dependency.problem import Problem
+from zerogap.dependency.scored import score_of_tree
 from zerogap.dependency.sentences import Sentence
 from zerogap.errors import InputError
 from zerogap.features.part_model import PartModel
 from zerogap.features.weight_table import Keys
 from zerogap.grid import Scores
+from zerogap.proof.certificate import DynamicProgram
+from zerogap.proof.solution import Solution, Trace
 from zerogap.relax.cascade import MARGIN
 
 AT_ONCE = 64  # sentences
@@ -40,8 +45,48 @@ class Cascade:
             raise InputError(f"the parser is a {kind}one of order {parser.order!r}: expected a projective one of {', '.join(ORDERS)}.")
         kinds = [one.kind for one in parser.passes]
         if kinds != [kind for kind in (DICTIONARY, VINE, FIRST, SECOND) if kind in kinds] or not kinds:
-            raise InputError(f"the parser has the passes {kinds}: expected some of dictionary, vine, first and second, in this order.")
+            had = f"has the passes {', '.join(kinds)}" if kinds else "has no cascade"
+            raise InputError(
+                f"the parser {had}: expected some of dictionary, vine, first and second, in this order; zerogap train dependency ..."
+                " --cascade learns them."
+            )
         object.__setattr__(self, "passes", parser.passes)
+
+    @property
+    def order(self) -> str:
+        return self.parser.order
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Those that a sentence needs."""
+        return self.parser.columns
+
+    def parse(self, sentence: Sentence) -> FastParse:
+        """The best tree of what the passes leave, and a bound that is true for all trees."""
+        begin = time.perf_counter()
+        heads, _, _ = self.parsed([sentence])
+        parser, n = self.parser, len(sentence)
+        features = parser.model.features
+        hashes = features.tokens.of(sentence.columns, n)
+        score = score_of_tree(features, parser.model, features.encode_hashes(hashes), heads)
+        labels = parser.labeller.label(sentence.columns, heads, hashes) if parser.labeller else None
+        bound = max(score, self.most(n))
+        trace = Trace((bound,), (score,), (time.perf_counter() - begin,))
+        return FastParse(sentence, labels, Solution(tuple(heads.tolist()), score, bound, DynamicProgram(), trace), self)
+
+    def most(self, n: int) -> float:
+        """What no tree of n words scores more than: every feature that it can have has the largest weight of its template."""
+        largest = self.parser.model.template_bounds()
+        totals = dict.fromkeys((template.kind for template in self.parser.model.features.templates), 0.0)
+        for template, weight in zip(self.parser.model.features.templates, largest.tolist(), strict=True):
+            totals[template.kind] += weight
+        # of what lies between, there is one feature for each word at most; sides end at 2 n + 2 places
+        often = {"between": n * (n - 1), "stop": 2 * n + 2}
+        return sum(often.get(kind, n) * total for kind, total in totals.items())
+
+    def problem(self, sentence: Sentence) -> Problem:
+        """All trees of the sentence, not only those of arcs that are left."""
+        return replace(self.parser, pruner=None, stored_bounds=None).problem(sentence)
 
     def heads(self, sentences: Sequence[Sentence]) -> list[Heads]:
         """The heads of the words of every sentence."""
@@ -76,6 +121,24 @@ class Cascade:
             heads, scores, left,
         )  # fmt: skip
         return heads, scores, left
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FastParse:
+    """A tree, its labels if the parser has a labeller, and how much better one could be; `verify(parse.problem, parse.solution)`."""
+
+    sentence: Sentence
+    labels: tuple[str, ...] | None
+    solution: Solution[Heads]
+    cascade: Cascade
+
+    @property
+    def heads(self) -> Heads:
+        return self.solution.structure or ()
+
+    @property
+    def problem(self) -> Problem:
+        return self.cascade.problem(self.sentence)
 
 
 def arrays_of(model: PartModel) -> tuple[object, ...]:

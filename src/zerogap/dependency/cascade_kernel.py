@@ -67,7 +67,7 @@ def threshold_of(rule, value, best, marginals):
         if marginals[p] > -np.inf:
             total += marginals[p]
             size += 1
-    return min(best, value * best + (1.0 - value) * (total / size))
+    return min(best, value * best + (1.0 - value) * (total / size if size > 0 else best))
 
 
 @inner
@@ -175,10 +175,11 @@ def prune_arcs(model, hashes, second, rule, value, single_root, allowed):  # out
         for p in range(modifiers.size):
             of_arcs[p] = arcs[heads[p], modifiers[p]]
         best = sparse_max_marginals(modifier_start, modifiers, of_arcs, n, single_root, marginals)
-    threshold = threshold_of(rule, value, best, marginals)
-    for p in range(modifiers.size):
-        allowed[heads[p], modifiers[p]] = marginals[p] >= threshold
-    return 0
+    if best > -np.inf:
+        threshold = threshold_of(rule, value, best, marginals)
+        for p in range(modifiers.size):
+            allowed[heads[p], modifiers[p]] = marginals[p] >= threshold
+    return best
 
 
 @inner
@@ -224,12 +225,22 @@ def parse_by_cascade(
         if rules[VINE_PASS] != NO_PASS:
             prune_by_vine(vine, own, band, rules[VINE_PASS], values[VINE_PASS], single_root, allowed)
         count_arcs(allowed, left[s], 1)
-        if rules[FIRST_PASS] != NO_PASS:
-            prune_arcs(first, own, False, rules[FIRST_PASS], values[FIRST_PASS], single_root, allowed)
-        count_arcs(allowed, left[s], 2)
-        if rules[SECOND_PASS] != NO_PASS:
-            prune_arcs(second, own, True, rules[SECOND_PASS], values[SECOND_PASS], single_root, allowed)
-        count_arcs(allowed, left[s], 3)
-        scores[s] = best_tree(last, own, order, single_root, allowed, heads[at : at + n])
+        for p in range(FIRST_PASS, SECOND_PASS + 2):
+            best = 0.0
+            for _ in range(2):
+                if p > SECOND_PASS:
+                    best = best_tree(last, own, order, single_root, allowed, heads[at : at + n])
+                elif rules[p] != NO_PASS:
+                    model = first if p == FIRST_PASS else second
+                    best = prune_arcs(model, own, p == SECOND_PASS, rules[p], values[p], single_root, allowed)
+                if best > -np.inf:
+                    break
+                for m in range(1, n + 1):  # the vine left no tree but the one in which every word is under the one before it
+                    allowed[m - 1, m] = True
+                count_arcs(allowed, left[s], 1)
+            if p > SECOND_PASS:
+                scores[s] = best
+            else:
+                count_arcs(allowed, left[s], p + 1)
         at += n
     return at

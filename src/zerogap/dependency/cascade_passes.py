@@ -25,6 +25,7 @@ from zerogap.features.part_keys import Encoded, PartFeatures
 from zerogap.features.part_model import PartModel
 from zerogap.features.weight_table import Keys
 from zerogap.grid import Scores
+from zerogap.oracles.eisner import eisner_kernel
 from zerogap.oracles.grandsibling_marginals import max_marginals_of_candidates
 from zerogap.oracles.tree_marginals import projective_max_marginals
 from zerogap.oracles.vine import vine_max_marginals
@@ -33,7 +34,6 @@ from zerogap.relax.cascade import ALL, Rule
 DICTIONARY, VINE, FIRST, SECOND, SHORT, LOCAL = "dictionary", "vine", "first", "second", "short", "local"
 KINDS = (DICTIONARY, VINE, FIRST, SECOND, SHORT, LOCAL)
 BANDED = (VINE, SHORT)
-UNSTRUCTURED = (SHORT, LOCAL)
 
 
 class Marginals(NamedTuple):
@@ -61,15 +61,24 @@ class Pass:
         check_features(self.kind, self.model.features)
 
     def narrowed(self, hashes: Keys, allowed: Allowed, *, single_root: bool = True) -> Allowed:
-        """The arcs that are left of those that are allowed: some tree is, if one was."""
+        """The arcs that are left of those that are allowed; some tree is among them, if that of every word under the one before it was."""
         features, encoded = self.model.features, self.model.features.encode_hashes(hashes)
         if self.kind == DICTIONARY:
             return within_lengths(self.model, encoded, allowed)
         best, values = marginals_of(self.kind, features, self.model, encoded, allowed, self.band, single_root=single_root)
         found = mapped(self.rule.kept(best, values), allowed, self.band if self.kind in BANDED else None)
-        if self.kind in UNSTRUCTURED:  # a tree must be left: every word under the one before it
-            found |= allowed & np.eye(len(allowed), k=1, dtype=np.bool_)
-        return found
+        return found if has_tree(found, single_root=single_root) else found | (allowed & chain(len(allowed)))
+
+
+def has_tree(allowed: Allowed, *, single_root: bool) -> bool:
+    """Whether some projective tree has allowed arcs alone."""
+    heads = np.empty(len(allowed) - 1, dtype=np.int64)
+    return bool(eisner_kernel(np.where(allowed, 0.0, -np.inf), 1 if single_root else 0, heads) > -np.inf)
+
+
+def chain(size: int) -> Allowed:
+    """The tree in which every word is under the one before it. A best vine need not leave any other: outer arcs say only a side."""
+    return np.eye(size, k=1, dtype=np.bool_)
 
 
 def check_features(kind: str, features: PartFeatures) -> None:

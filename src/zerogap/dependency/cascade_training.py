@@ -61,6 +61,8 @@ from zerogap.structures.hypergraph import Hypergraph
 TEMPLATES = {VINE: VINE_TEMPLATES, SHORT: VINE_TEMPLATES, FIRST: PRUNER, LOCAL: PRUNER, SECOND: PRUNER + BASIC_SIBLINGS}
 CRF, FILTER = "crf", "filter"
 LEARNERS = (CRF, FILTER)
+ERROR = 0.023
+SHARES = {VINE: 4, SHORT: 4, FIRST: 8, LOCAL: 8, SECOND: 11}  # of the error, if a pass is there
 LEAST_AMOUNT = 1e-3  # arcs that count less are left out of a step
 
 Change = tuple[Keys, Scores]  # keys of features, and by how much their weights change
@@ -292,7 +294,7 @@ def with_cascade(
     *,
     kinds: Sequence[str] = (DICTIONARY, VINE, FIRST, SECOND),
     band: int = 3,
-    errors: Sequence[float] = (0.002, 0.005, 0.005),
+    error: float = ERROR,
     learner: str = CRF,
     rule: str = MARGIN_RULE,
     eta: float = 0.3,
@@ -304,7 +306,8 @@ def with_cascade(
 ) -> Parser:
     """The parser with passes before it, learned from sentences, with thresholds from the development data.
 
-    errors[p] is the share of gold arcs of the development data that the p-th pass with a threshold may lose.
+    `error` is the share of gold arcs of the development data that all passes together may lose; later passes, which know more, may lose
+    more of it.
     """
     for name, given, known in (("learner", learner, LEARNERS), ("rule", rule, LARGEST)):
         if given not in known:
@@ -320,7 +323,7 @@ def with_cascade(
     gold = [gold_heads(sentence, options) for sentence in train_set]
     candidates, held_out_candidates = ([every_arc(len(sentence)) for sentence in some] for some in (train_set, held_out))
     passes: list[Pass] = []
-    left = list(errors)
+    parts = [SHARES[kind] for kind in kinds if kind != DICTIONARY]
     for kind in kinds:
         if kind == DICTIONARY:
             found = learn_dictionary(train_set, gold, columns)
@@ -329,7 +332,9 @@ def with_cascade(
                 kind, train_set, gold, candidates, columns, options,
                 band=band if kind in BANDED else 0, learner=learner, eta=eta, most_features=most_features,
             )  # fmt: skip
-            found = with_threshold(found, held_out, held_out_candidates, left.pop(0), rule=rule, single_root=single_root)
+            found = with_threshold(
+                found, held_out, held_out_candidates, error * SHARES[kind] / sum(parts), rule=rule, single_root=single_root
+            )
         passes.append(found)
         candidates = narrowed(found, train_set, candidates, single_root=single_root)
         held_out_candidates = narrowed(found, held_out, held_out_candidates, single_root=single_root)

@@ -19,6 +19,7 @@ from zerogap.proof.solution import Solution, Status
 from zerogap.text.tokens import Token
 
 if TYPE_CHECKING:
+    from zerogap.dependency.cascade import Cascade, FastParse
     from zerogap.dependency.factor_model import FactorParse, FactorParser
 
 STALE = {"conllu": ("deps",), "conllx": ("phead", "pdeprel")}  # what is no longer true when heads change
@@ -45,7 +46,7 @@ class ParsedSentence:
 
     sentence: Sentence
     solution: Solution[Heads]
-    parser: Parser | FactorParser
+    parser: Parser | FactorParser | Cascade
     text: str | None = None  # in which its tokens are
     tokens: tuple[Token, ...] | None = None
     offset: int = 0  # of that text in the document
@@ -88,7 +89,7 @@ class ParsedSentence:
         return self.parser.problem(self.sentence)
 
     @property
-    def parse(self) -> Parse | FactorParse:
+    def parse(self) -> Parse | FactorParse | FastParse:
         """The sentence parsed again, with all scores."""
         return self.parser.parse(self.sentence)
 

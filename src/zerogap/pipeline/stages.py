@@ -6,7 +6,7 @@ Tags that are there are kept; the tagger fills in what is missing of those that 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from zerogap.dependency.model import Parser
@@ -18,6 +18,7 @@ from zerogap.pipeline.in_order import mapped
 from zerogap.pipeline.sources import Unparsed, from_text
 
 if TYPE_CHECKING:
+    from zerogap.dependency.cascade import Cascade
     from zerogap.dependency.factor_model import FactorParser
     from zerogap.sequence.tagger import Tagger
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 class Pipeline:
     """A parser, and a tagger for what has no tags. `zerogap.load("en")` gives one for English."""
 
-    parser: Parser | FactorParser
+    parser: Parser | FactorParser | Cascade
     tagger: Tagger | None = None
 
     def __repr__(self) -> str:
@@ -56,6 +57,14 @@ class Pipeline:
         parse = self.parser.parse(sentence)
         parsed = Sentence(sentence.columns, parse.heads, parse.labels, sentence.name)
         return ParsedSentence(parsed, parse.solution, self.parser, unparsed.text, unparsed.tokens, unparsed.offset, unparsed.record)
+
+    def fast(self) -> Pipeline:
+        """The same with the cascade of the parser: much faster, and without proofs. InputError if it has none."""
+        from zerogap.dependency.cascade import Cascade  # most do without
+
+        if not isinstance(self.parser, Parser):
+            raise InputError("the parser scores sets of arcs, and has no cascade: expected one without them.")
+        return replace(self, parser=Cascade(self.parser))
 
     def with_tags(self, sentence: Sentence, *, keep_tags: bool) -> Sentence:
         """The sentence with the tags of the tagger: all, or only those that are not there and that the parser reads."""

@@ -23,6 +23,7 @@ from zerogap.errors import InputError, UnknownMethod
 from zerogap.grid import Scores
 
 MEAN, MARGIN = "mean", "margin"
+ROUNDING = 1e-9  # by how much a value is lower than what a part reaches that is to be kept
 LARGEST = {MEAN: 1.0, MARGIN: 0.0}  # by rule: what the parts of a best structure reach
 
 
@@ -42,19 +43,30 @@ class Rule(NamedTuple):
         return self
 
     def reached(self, best: float, marginals: Scores) -> Scores:
-        """For every part the largest value that keeps it; -inf for parts that no structure has."""
+        """For every part the largest value that keeps it, but for rounding; -inf for parts that no structure has."""
         if self.name == MARGIN:
             return marginals - best
-        possible = marginals[marginals > -np.inf]
-        mean = float(possible.mean()) if len(possible) else best
+        mean = mean_of(best, marginals)
         if best <= mean:
             return np.where(marginals > -np.inf, 1.0, -np.inf)
         return (marginals - mean) / (best - mean)
 
+    def threshold(self, best: float, marginals: Scores) -> float:
+        """What a part must be worth to be kept."""
+        if self.name == MARGIN:
+            return best + self.value
+        return min(best, self.value * best + (1.0 - self.value) * mean_of(best, marginals))
+
     def kept(self, best: float, marginals: Scores) -> NDArray[np.bool_]:
         """Which parts a pass leaves to the next."""
-        found: NDArray[np.bool_] = (self.reached(best, marginals) >= self.value) & (marginals > -np.inf)
-        return found | (marginals == best)  # whatever the rounding
+        found: NDArray[np.bool_] = (marginals >= self.threshold(best, marginals)) & (marginals > -np.inf)
+        return found
+
+
+def mean_of(best: float, marginals: Scores) -> float:
+    """The mean of all parts that some structure has."""
+    possible = marginals[marginals > -np.inf]
+    return float(possible.sum()) / len(possible) if len(possible) else best
 
 
 ALL = Rule()  # prunes nothing that is possible
@@ -68,4 +80,4 @@ def chosen_rule(name: str, reached: Iterable[Scores], error: float) -> Rule:
     if len(every) == 0:
         return Rule(name).checked()
     lost = min(int(error * len(every)), len(every) - 1)
-    return Rule(name, min(float(every[lost]), LARGEST[name])).checked()
+    return Rule(name, min(float(every[lost]) - ROUNDING, LARGEST[name])).checked()

@@ -1,0 +1,199 @@
+"""Cascades: the kernel against its definition, learning of passes, files, and what they refuse."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import zerogap
+from zerogap.dependency.cascade import Cascade
+from zerogap.dependency.cascade_passes import DICTIONARY, FIRST, KINDS, LOCAL, SECOND, SHORT, VINE, Pass, marginals_of, places_of
+from zerogap.dependency.cascade_training import adjacent, features_of, narrowed, with_cascade
+from zerogap.dependency.model import Parser
+from zerogap.dependency.scored import every_arc, keys_of_tree
+from zerogap.dependency.sentences import Sentence
+from zerogap.dependency.training import train
+from zerogap.errors import FormatError, InputError, UnknownMethod
+from zerogap.features.archive import read_archive, write_archive
+from zerogap.features.part_keys import PartFeatures
+from zerogap.features.part_model import part_model
+from zerogap.features.part_templates import parse_part_templates
+from zerogap.io.conllu import read_conllu
+from zerogap.relax.cascade import ALL, MARGIN, MEAN, Rule
+
+COLUMNS = frozenset({"form", "upos"})
+
+
+def treebank(count, seed=0):
+    """Trees that words and their order decide, with long arcs among them."""
+    rng, found = np.random.default_rng(seed), []
+    for i in range(count):
+        n = int(rng.integers(1, 12))
+        tags = rng.choice(["N", "V", "D", "P"], n)
+        root = int(rng.integers(1, n + 1))
+        heads = [0 if m == root else root if tags[m - 1] in "VP" or m % 3 == 0 else m + 1 if m < root else m - 1 for m in range(1, n + 1)]
+        forms = [f"{tag.lower()}{rng.integers(0, 4)}" for tag in tags]
+        found.append(Sentence({"form": tuple(forms), "upos": tuple(tags.tolist())}, tuple(heads), name=f"s{i}"))
+    return found
+
+
+@pytest.fixture(scope="module")
+def parsers():
+    data, held_out = treebank(80), treebank(30, seed=1)
+    return {order: train(data, order=order, epochs=2, labels=False, threshold=0.0) for order in ("first", "sibling", "grandsibling")}, (
+        data,
+        held_out,
+    )
+
+
+@pytest.mark.parametrize("order", ["first", "sibling", "grandsibling"])
+@pytest.mark.parametrize("learner", ["crf", "filter"])
+@pytest.mark.parametrize("rule", [MARGIN, MEAN])
+def test_the_kernel_does_what_passes_say(parsers, order, learner, rule):
+    trained, (data, held_out) = parsers
+    kinds = (DICTIONARY, VINE, FIRST) if order == "first" else (DICTIONARY, VINE, FIRST, SECOND)
+    parser = with_cascade(trained[order], data, held_out, kinds=kinds, band=2, learner=learner, rule=rule, epochs=1, error=0.1)
+    cascade, sentences = Cascade(parser), [*held_out, Sentence({"form": (), "upos": ()}), Sentence({"form": ("n0",), "upos": ("N",)})]
+    heads, scores, left = cascade.parsed(sentences)
+    assert [len(found) for found in cascade.heads(sentences)] == [len(sentence) for sentence in sentences]
+    at = 0
+    for i, sentence in enumerate(sentences):
+        n = len(sentence)
+        hashes, allowed, counts = parser.model.features.tokens.of(sentence.columns, n), every_arc(n), []
+        for one in parser.passes:
+            allowed = one.narrowed(hashes, allowed, single_root=True)
+            counts.append(int(allowed.sum()))
+        assert left[i, : len(counts)].tolist() == counts
+        found = heads[at : at + n]
+        assert allowed[found, np.arange(1, n + 1)].all()
+        problem = cascade.problem(sentence)
+        if n:
+            if order == "first":
+                best = zerogap.dependency.decode(
+                    zerogap.dependency.Problem(np.where(allowed, problem.arcs, -np.inf), projective=True)
+                ).score
+            else:
+                best = parser.block(parser.model.features.encode_hashes(hashes), allowed).best(single_root=True)[1]
+            assert problem.score(tuple(found.tolist())) == best == scores[i]
+        at += n
+
+
+def test_a_parse_has_a_true_bound(parsers):
+    trained, (data, held_out) = parsers
+    parser = with_cascade(trained["grandsibling"], data, held_out, band=2, epochs=1, error=0.3)
+    cascade = Cascade(parser)
+    for sentence in held_out[:8]:
+        parse = cascade.parse(sentence)
+        best = replace(parser, pruner=None).parse(sentence).solution.score
+        assert parse.solution.score <= best <= parse.solution.bound
+        assert parse.heads == cascade.heads([sentence])[0]
+        zerogap.verify(parse.problem, parse.solution)
+
+
+def test_files(parsers, tmp_path):
+    trained, (data, held_out) = parsers
+    parser = with_cascade(trained["sibling"], data, held_out, band=2, epochs=1)
+    path = tmp_path / "m.npz"
+    parser.save(path)
+    again = Parser.load(path)
+    assert [(one.kind, one.rule, one.band) for one in again.passes] == [(one.kind, one.rule, one.band) for one in parser.passes]
+    assert Cascade(again).heads(held_out) == Cascade(parser).heads(held_out)
+    header, arrays = read_archive(path, "zerogap-dependency-model", 1)
+    for damage in ([["vine", "margin", 1.0, 2]], [["wine", "margin", -1.0, 2]], [["vine", "margin", -1.0, -2]], "vine", [1]):
+        write_archive(path, {**header, "passes": damage}, arrays)
+        with pytest.raises(FormatError):
+            Parser.load(path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("band", [0, 1, 50])
+def test_the_best_tree_is_always_kept(kind, band):
+    """Whatever the band, and under a threshold that prunes everything else."""
+    data = treebank(20)
+    features = features_of(kind, COLUMNS)
+    keys = np.unique(np.concatenate([keys_of_tree(features, features.encode(s.columns, len(s)), np.array(s.heads)) for s in data]))
+    model = part_model(features, keys, np.random.default_rng(0).normal(size=len(keys)))
+    for rule in (Rule(MARGIN, 0.0), Rule(MEAN, 1.0), ALL):
+        one = Pass(kind, model, rule, band)
+        for sentence, left in zip(data, narrowed(one, data, [every_arc(len(s)) for s in data], single_root=True), strict=True):
+            scores = np.where(left, 0.0, -np.inf)
+            heads = zerogap.dependency.decode(zerogap.dependency.Problem(scores, projective=True)).structure
+            assert len(heads) == len(sentence)
+            if rule is ALL and kind != DICTIONARY:
+                assert (left == every_arc(len(sentence))).all()
+
+
+def test_indices_of_a_band():
+    """Section 8.3.3: short arcs stand for themselves, long ones for all from their side."""
+    places = places_of(6, 2)
+    n_near = 2 * 7 * 3
+    assert places[0, 4] == n_near + 4
+    assert places[1, 3] == (0 * 7 + 1) * 3 + 2
+    assert places[5, 4] == (1 * 7 + 5) * 3 + 1
+    assert places[1, 5] == places[2, 5] == n_near + 7 + 5
+    assert places[6, 2] == places[5, 2] == n_near + 2 * 7 + 2
+
+
+def test_modifiers_before():
+    assert adjacent(np.array([2, 0, 2, 2, 4])) == [2, 0, 2, 3, 4]
+    assert adjacent(np.array([3, 3, 0])) == [2, 3, 0]
+
+
+def test_marginals_without_trees(parsers):
+    """short and local compare the indices of a word, whatever the other words choose."""
+    data = treebank(5)
+    for kind in (SHORT, LOCAL):
+        features = features_of(kind, COLUMNS)
+        keys = np.unique(np.concatenate([keys_of_tree(features, features.encode(s.columns, len(s)), np.array(s.heads)) for s in data]))
+        model = part_model(features, keys, np.random.default_rng(0).normal(size=len(keys)))
+        for sentence in data:
+            n = len(sentence)
+            best, values = marginals_of(
+                kind, features, model, features.encode(sentence.columns, n), every_arc(n), 2, single_root=True
+            )  # fmt: skip
+            assert best == 0.0
+            assert values.max() == 0.0
+            words = values[places_of(n, 2)] if kind == SHORT else values
+            assert (np.where(every_arc(n), words, -np.inf).max(axis=0)[1:] == 0.0).all()
+
+
+def test_what_is_refused(parsers):
+    trained, (data, held_out) = parsers
+    parser = trained["sibling"]
+    with pytest.raises(InputError, match="has no cascade: expected"):
+        Cascade(parser)
+    with pytest.raises(InputError, match=r"order 'grandparent': expected a projective one"):
+        Cascade(train(data[:5], order="grandparent", epochs=1, labels=False))
+    with pytest.raises(InputError, match="kind is 'wine'"):
+        Pass("wine", parser.model)
+    with pytest.raises(InputError, match=r"a pass of kind 'first' has the template 'sibling: .*': expected arc, between"):
+        Pass(FIRST, parser.model)
+    with pytest.raises(InputError, match=r"the template 'outer: "):
+        Pass(FIRST, part_model(PartFeatures(parse_part_templates("outer: mod.upos")), np.zeros(0, dtype=np.int64), np.zeros(0)))
+    with pytest.raises(InputError, match="band is -1: expected a width"):
+        Pass(VINE, part_model(features_of(VINE, COLUMNS), np.zeros(0, dtype=np.int64), np.zeros(0)), ALL, -1)
+    with pytest.raises(UnknownMethod, match="Did you mean 'filter'"):
+        with_cascade(parser, data, held_out, learner="filters")
+    with pytest.raises(UnknownMethod, match="rule 'margins'"):
+        with_cascade(parser, data, held_out, rule="margins")
+    with pytest.raises(InputError, match="error is 2"):
+        with_cascade(parser, data, held_out, error=2 * 23 / 4, epochs=0)
+    wrong = [with_cascade(parser, data, held_out, kinds=(FIRST, VINE), epochs=0, error=0.1)]
+    with pytest.raises(InputError, match=r"has the passes first, vine: expected some of dictionary, vine, first and second, in this order"):
+        Cascade(wrong[0])
+
+
+@pytest.mark.data
+def test_a_treebank(data):
+    """A cascade learned on few sentences prunes most arcs and loses little."""
+    read = [record.sentence for record in read_conllu(data / "ud" / "en_ewt" / "dev.conllu")]
+    read = [Sentence({name: s.columns[name] for name in ("form", "upos", "xpos")}, s.heads, s.labels, s.name) for s in read if len(s)]
+    learned, held_out, test = read[:500], read[500:900], read[900:1200]
+    parser = train(learned, order="grandsibling", epochs=3, labels=False)
+    fast = Cascade(with_cascade(parser, learned, held_out, epochs=2))
+    words = sum(map(len, test))
+    found = sum(a == b for heads, s in zip(fast.heads(test), test, strict=True) for a, b in zip(heads, s.heads, strict=True))
+    slow = sum(a == b for s in test for a, b in zip(parser.parse(s).heads, s.heads, strict=True))
+    _, _, left = fast.parsed(test)
+    assert found >= slow - 0.01 * words
+    assert left[:, 3].sum() < 0.15 * sum(len(s) ** 2 for s in test)
