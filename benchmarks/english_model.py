@@ -4,7 +4,8 @@
 
 Reads ../shared/data/ud/en_ewt (or ZEROGAP_DATA). The parser is trained on tags of taggers that did not see the sentence (jackknifing),
 and its epoch is chosen on the development part with the tagger's tags. Small weights are dropped and the others rounded (SIZES). FOLDER
-gets tagger.npz and parser.npz; src/zerogap/models/en is where they belong. The test part is not read.
+gets tagger.npz and parser.npz; src/zerogap/models/en is where they belong. What is there already is not trained again, but for the cascade
+of the parser. The test part is not read.
 """
 
 from __future__ import annotations
@@ -15,6 +16,9 @@ from pathlib import Path
 
 from parsing import DATA, accuracy, sentences_of
 
+from zerogap.dependency.cascade import Cascade
+from zerogap.dependency.cascade_training import with_cascade
+from zerogap.dependency.model import Parser
 from zerogap.dependency.sentences import Sentence
 from zerogap.dependency.training import Progress, train
 from zerogap.sequence.tagger import Tagger, Tags
@@ -23,6 +27,7 @@ from zerogap.sequence.tagger_training import jackknife, train_tagger
 FOLDS = 8
 COLUMNS = ("form", "upos", "xpos")  # what the tagger gives
 SIZES = {"trees": 700_000, "labels": 250_000, "pruner": 150_000, "bits": 9}
+MOST_COARSE = 30_000  # weights of every pass of the cascade
 ABOUT = {
     "language": "en",
     "data": "UD English-EWT (Universal Dependencies), training part",
@@ -65,15 +70,20 @@ def main() -> None:
         held = "" if epoch.development is None else f", {100 * epoch.development:.2f}% on development data"
         print(f"{progress.stage} {epoch.number}: loss {epoch.loss:.0f}{held}, {epoch.seconds:.0f} s", flush=True)
 
-    parser = train(tagged, development=predicted, epochs=given.epochs, report=report).compact(**SIZES).described(**ABOUT)
     path = given.folder / "parser.npz"
+    if path.exists():
+        parser = Parser.load(path)
+    else:
+        parser = train(tagged, development=predicted, epochs=given.epochs, report=report).compact(**SIZES).described(**ABOUT)
+    parser = with_cascade(parser, tagged, predicted, most_features=MOST_COARSE, report=report)
     parser.save(path)
     print(f"parser: {time.perf_counter() - begin:.0f} s, {path.stat().st_size / 1e6:.1f} MB")
     gold = with_tags(held_out, [Tags(s.columns["upos"], s.columns["xpos"]) for s in held_out])
     for name, sentences in (("gold tags", gold), ("own tags", predicted)):
-        parses = [parser.parse(sentence) for sentence in sentences]
-        uas, las = accuracy(sentences, [(parse.heads, parse.labels or ()) for parse in parses])
-        print(f"{DATA.name} dev, {name}: UAS {uas:.2f}, LAS {las:.2f}")
+        for way, one in (("", parser), (", fast", Cascade(parser))):
+            parses = [one.parse(sentence) for sentence in sentences]
+            uas, las = accuracy(sentences, [(parse.heads, parse.labels or ()) for parse in parses])
+            print(f"{DATA.name} dev, {name}{way}: UAS {uas:.2f}, LAS {las:.2f}")
 
 
 if __name__ == "__main__":

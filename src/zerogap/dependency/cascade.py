@@ -98,16 +98,19 @@ class Cascade:
             found += [tuple(part.tolist()) for part in np.split(flat, stops[:-1])]
         return found
 
-    def parsed(self, sentences: Sequence[Sentence]) -> tuple[Keys, Scores, Keys]:
-        """The heads of all words, the scores of the trees, and how many arcs were left (sentences, 4)."""
-        from zerogap.dependency.cascade_kernel import BY_MARGIN, BY_MEAN, NO_PASS, parse_by_cascade
+    def parsed(self, sentences: Sequence[Sentence], *, passes: int | None = None) -> tuple[Keys, Scores, Keys]:
+        """The heads of all words, the scores of the trees, and how many arcs were left (sentences, 4) after each pass.
+
+        With `passes`, there are as many, and nothing after them: heads and scores mean nothing then.
+        """
+        from zerogap.dependency.cascade_kernel import BY_MARGIN, BY_MEAN, NO_PASS, NOTHING, parse_by_cascade
 
         for sentence in sentences:
             self.parser.check(sentence)
         tokens = self.parser.model.features.tokens
         rows = [tokens.of(sentence.columns, len(sentence)) for sentence in sentences]
         starts = np.concatenate([[0], np.cumsum([len(part) for part in rows])]).astype(np.int64)
-        by_kind = {one.kind: one for one in self.passes}
+        by_kind = {one.kind: one for one in self.passes[:passes]}
         last = arrays_of(self.parser.model)
         models = [arrays_of(by_kind[kind].model) if kind in by_kind else last for kind in (DICTIONARY, VINE, FIRST, SECOND)]
         chosen = [by_kind.get(kind) for kind in (VINE, FIRST, SECOND)]
@@ -115,9 +118,10 @@ class Cascade:
         values = np.array([0.0 if one is None else one.rule.value for one in chosen])
         heads, scores = np.empty(sum(map(len, sentences)), dtype=np.int64), np.empty(len(sentences))
         left = np.empty((len(sentences), 4), dtype=np.int64)
+        order, single_root = ORDERS[self.parser.order] if passes is None else NOTHING, 1 if self.parser.single_root else 0
+        band = by_kind[VINE].band if VINE in by_kind else 0
         parse_by_cascade(
-            np.concatenate(rows), starts, *models, last, rules, values, 1 if DICTIONARY in by_kind else 0,
-            by_kind[VINE].band if VINE in by_kind else 0, ORDERS[self.parser.order], 1 if self.parser.single_root else 0,
+            np.concatenate(rows), starts, *models, last, rules, values, 1 if DICTIONARY in by_kind else 0, band, order, single_root,
             heads, scores, left,
         )  # fmt: skip
         return heads, scores, left
@@ -144,4 +148,4 @@ class FastParse:
 def arrays_of(model: PartModel) -> tuple[object, ...]:
     """A model as kernels read it."""
     features = model.features
-    return features.n_roles, features.term_start, features.terms, features.counts, *features.plan, *model.table
+    return features.n_roles, features.readings, features.terms, features.counts, *features.plan, *model.table

@@ -25,13 +25,13 @@ from zerogap.oracles.sparse_eisner import sparse_eisner, sparse_max_marginals
 from zerogap.oracles.vine import vine_max_marginals
 
 NO_PASS, BY_MARGIN, BY_MEAN = 0, 1, 2  # rules of passes
-FIRST, SIBLING, GRANDSIBLING = 0, 1, 2  # orders of the last model
+NOTHING, FIRST, SIBLING, GRANDSIBLING = -1, 0, 1, 2  # orders of the last model; nothing: there is none, and no heads
 VINE_PASS, FIRST_PASS, SECOND_PASS = 0, 1, 2
 
 # A model as kernels read it: roles, terms and counts of `PartFeatures`, its plan, and its table.
 MODEL = types.Tuple(  # type: ignore[no-untyped-call]  # of numba
     (
-        int64, readonly(int64, 1), readonly(int64, 2), readonly(int64, 2),
+        int64, readonly(int64, 2), readonly(int64, 2), readonly(int64, 2),
         readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 2),
         readonly(int64, 1), readonly(float64, 1), readonly(uint16, 1),
     )
@@ -50,11 +50,11 @@ def count_arcs(allowed, left, place):  # out: left[place]
 
 @inner
 def encoded(model, hashes):
-    roles, term_start, terms, counts = model[0], model[1], model[2], model[3]
+    roles, readings, terms, counts = model[0], model[1], model[2], model[3]
     n, n_templates = hashes.shape[0] - 2 - 4 * PAD, model[5].shape[0]
     partial = np.empty((roles, n + 2, n_templates), dtype=np.int64)
     totals = np.empty((counts.shape[0], n + 2), dtype=np.int64)
-    fill_partial(hashes, term_start, terms, counts, partial, totals)
+    fill_partial(hashes, readings, terms, counts, partial, totals)
     return partial, totals
 
 
@@ -228,9 +228,9 @@ def parse_by_cascade(
         for p in range(FIRST_PASS, SECOND_PASS + 2):
             best = 0.0
             for _ in range(2):
-                if p > SECOND_PASS:
+                if p > SECOND_PASS and order != NOTHING:
                     best = best_tree(last, own, order, single_root, allowed, heads[at : at + n])
-                elif rules[p] != NO_PASS:
+                elif p <= SECOND_PASS and rules[p] != NO_PASS:
                     model = first if p == FIRST_PASS else second
                     best = prune_arcs(model, own, p == SECOND_PASS, rules[p], values[p], single_root, allowed)
                 if best > -np.inf:

@@ -117,7 +117,7 @@ class PartFeatures:
     relation_codes: Keys = field(init=False, repr=False)  # (relations, values)
     plan: tuple[Keys, Keys, Keys, Keys, Keys] = field(init=False, repr=False)  # what kernels read: the last five
     apart: Mapping[str, int] = field(init=False, repr=False)  # by kind: from here on, templates of a factor do not read its head
-    term_start: Keys = field(init=False, repr=False)  # (roles * templates + 1,): terms of role r and template t are at r * templates + t
+    readings: Keys = field(init=False, repr=False)  # (readings, 4): role, template, its first term, and the one after the last
     terms: Keys = field(init=False, repr=False)  # (terms, 3): attribute, offset, factor
     counts: Keys = field(init=False, repr=False)  # (counts, 2): attribute, hash of the value that is counted
 
@@ -160,7 +160,7 @@ class PartFeatures:
             "relation_codes": np.array(
                 [[hash_of(f"relation {r} {v}") for v in range(2 * BUCKETS)] for r in ("direction", "distance", *counts)], dtype=np.int64
             ),
-            "term_start": np.cumsum([0, *map(len, terms)], dtype=np.int64),
+            "readings": readings_of(terms, len(templates)),
             "terms": np.array([term for group in terms for term in group], dtype=np.int64).reshape(-1, 3),
             "counts": np.array([[number[Attribute(c.column, ())], hash_of(c.value)] for c in counts], dtype=np.int64).reshape(-1, 2),
         }
@@ -179,8 +179,15 @@ class PartFeatures:
         n = len(hashes) - 2 - 4 * PAD
         partial = np.empty((self.n_roles, n + 2, len(self.templates)), dtype=np.int64)
         totals = np.empty((len(self.counts), n + 2), dtype=np.int64)
-        fill_partial(hashes, self.term_start, self.terms, self.counts, partial, totals)
+        fill_partial(hashes, self.readings, self.terms, self.counts, partial, totals)
         return partial, totals
+
+
+def readings_of(terms: Sequence[Sequence[object]], n_templates: int) -> Keys:
+    """Where a template reads a role: rows of role, template, and the range of its terms, which come role by role."""
+    stops = np.cumsum([0, *map(len, terms)])
+    rows = [(*divmod(i, n_templates), stops[i], stops[i + 1]) for i, some in enumerate(terms) if some]
+    return np.array(rows, dtype=np.int64).reshape(-1, 4)
 
 
 def group_of(template: PartTemplate) -> tuple[int, int]:
@@ -205,20 +212,19 @@ def relation_number(template: PartTemplate, counts: tuple[Count, ...]) -> int:
     return DIRECTION if template.relation is None else DISTANCE
 
 
-@kernel(int64(readonly(int64, 2), readonly(int64, 1), readonly(int64, 2), readonly(int64, 2), writable(int64, 3), writable(int64, 2)))
-def fill_partial(hashes, term_start, terms, counts, partial, totals):  # out: partial (roles, n + 2, templates), totals (counts, n + 2)
-    n_templates, n = partial.shape[2], partial.shape[1] - 2
-    for role in range(partial.shape[0]):
-        for token in range(n + 2):
-            row = token + PAD if token <= n else hashes.shape[0] - 1 - PAD
-            p = term_start[role * n_templates]
-            for t in range(n_templates):
-                total = 0
-                stop = term_start[role * n_templates + t + 1]
-                while p < stop:
-                    total += hashes[row + terms[p, 1], terms[p, 0]] * terms[p, 2]
-                    p += 1
-                partial[role, token, t] = total
+@kernel(int64(readonly(int64, 2), readonly(int64, 2), readonly(int64, 2), readonly(int64, 2), writable(int64, 3), writable(int64, 2)))
+def fill_partial(hashes, readings, terms, counts, partial, totals):  # out: partial (roles, n + 2, templates), totals (counts, n + 2)
+    n = partial.shape[1] - 2
+    flat = partial.reshape(-1)
+    for i in range(flat.size):
+        flat[i] = 0
+    for token in range(n + 2):
+        row = token + PAD if token <= n else hashes.shape[0] - 1 - PAD
+        for i in range(readings.shape[0]):
+            total = np.int64(0)
+            for p in range(readings[i, 2], readings[i, 3]):
+                total += hashes[row + terms[p, 1], terms[p, 0]] * terms[p, 2]
+            partial[readings[i, 0], token, readings[i, 1]] = total
     for c in range(totals.shape[0]):
         totals[c, 0] = totals[c, 1] = 0
         for token in range(1, n + 1):

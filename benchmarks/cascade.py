@@ -1,0 +1,305 @@
+"""Vine cascades against what people use instead: tables 8.1, 8.2 and 8.3 and figure 8-7 of Rush (2014), on treebanks.
+
+    python benchmarks/cascade.py [--models FOLDER] [--treebanks en_ewt hu_szeged ...] [--parts methods passes languages lengths exact]
+                                 [--epochs 6] [--unpruned N] [--transition]
+
+Reads ../shared/data/ud (or ZEROGAP_DATA). Parsers of first, second and third order are trained by MIRA on gold tags, passes by likelihood
+(crf) or by filter loss (filter), thresholds on the development part; the test part is only measured. Models that are in FOLDER already are
+not trained again. Speed is tokens per second of CPU time on one core, from sentences with tags in memory to heads, the least of three runs.
+
+    methods    table 8.1: every way of pruning before parsers of first, second and third order, on English
+    passes     table 8.2: what share of the time each pass takes
+    languages  table 8.3: with and without the cascade on all treebanks
+    lengths    figure 8-7: milliseconds by length, and the exponent of a fit a n^b
+    exact      scores given: the exact cascade against the third-order dynamic program
+
+Pruning efficiency is the share of wrong arcs that are pruned, the oracle the largest share of right heads that a tree of the rest can have.
+Unpruned third order is measured on the first N test sentences (all: 0), since it takes minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from zerogap.baselines.transition_parser import TransitionParser
+from zerogap.baselines.transition_training import train as train_transitions
+from zerogap.dependency import decode
+from zerogap.dependency.cascade import Cascade
+from zerogap.dependency.cascade_passes import DICTIONARY, FIRST, LOCAL, SECOND, SHORT, VINE
+from zerogap.dependency.cascade_training import narrowed, with_cascade
+from zerogap.dependency.model import Parser
+from zerogap.dependency.scored import Allowed, arcs_under, every_arc
+from zerogap.dependency.sentences import Sentence
+from zerogap.dependency.training import sharing_tokens, train
+from zerogap.io.conllu import read_conllu
+from zerogap.oracles.eisner import eisner_kernel
+from zerogap.relax.cascade import MARGIN, MEAN
+
+DATA = Path(os.environ.get("ZEROGAP_DATA", Path(__file__).parents[2] / "shared" / "data")) / "ud"
+ORDERS = ("first", "sibling", "grandsibling")
+TREEBANKS = ("en_ewt", "hu_szeged", "da_ddt", "nl_lassysmall", "it_isdt", "tr_imst", "zh_gsd")
+METHODS: dict[str, tuple[tuple[str, ...], str, str]] = {  # of table 8.1: passes, learner, rule
+    "length dictionary": ((DICTIONARY,), "crf", MARGIN),
+    "local short": ((DICTIONARY, SHORT), "crf", MARGIN),
+    "local": ((DICTIONARY, LOCAL), "crf", MARGIN),
+    "first only": ((DICTIONARY, FIRST), "crf", MARGIN),
+    "first and second": ((DICTIONARY, FIRST, SECOND), "crf", MARGIN),
+    "vine, filter loss": ((DICTIONARY, VINE, FIRST, SECOND), "filter", MEAN),
+    "vine cascade": ((DICTIONARY, VINE, FIRST, SECOND), "crf", MARGIN),
+}
+PARTS = ("methods", "passes", "languages", "lengths", "exact")
+KERNEL = (DICTIONARY, VINE, FIRST, SECOND)  # what the fused kernel runs; others go pass by pass
+LENGTHS = ((1, 5), (6, 10), (11, 15), (16, 20), (21, 30), (31, 40), (41, 60), (61, 200))
+
+
+def headline(text: str) -> None:
+    print(f"\n{text}\n{'-' * len(text)}", flush=True)
+
+
+def sentences_of(treebank: str, part: str) -> list[Sentence]:
+    return [record.sentence for record in read_conllu(DATA / treebank / f"{part}.conllu") if len(record.sentence)]
+
+
+def trained(folder: Path, treebank: str, order: str, options: argparse.Namespace) -> Parser:
+    path = folder / f"{treebank}.{order}.npz"
+    if not path.exists():
+        begin = time.perf_counter()
+        data, held_out = sentences_of(treebank, "train"), sentences_of(treebank, "dev")
+        train(data, order=order, development=held_out[:1000], epochs=options.epochs, labels=False, most_features=1_000_000).save(path)
+        print(f"  {path.name}: trained in {time.perf_counter() - begin:.0f} s", flush=True)
+    return Parser.load(path)
+
+
+def with_passes(folder: Path, treebank: str, order: str, method: str, options: argparse.Namespace) -> Parser:
+    """The parser of an order behind the passes of a method; passes do not depend on it, and are learned once."""
+    kinds, learner, rule = METHODS[method]
+    if order == "first":
+        kinds = tuple(kind for kind in kinds if kind != SECOND)
+    path = folder / f"{treebank}.{'+'.join(kinds)}.{learner}.npz"
+    if not path.exists():
+        begin = time.perf_counter()
+        data, held_out = sentences_of(treebank, "train"), sentences_of(treebank, "dev")
+        first = trained(folder, treebank, "first", options)
+        coarse = with_cascade(first, data, held_out, kinds=kinds, learner=learner, rule=rule, epochs=3, most_features=100_000)
+        coarse.save(path)
+        print(f"  {path.name}: learned in {time.perf_counter() - begin:.0f} s", flush=True)
+    return sharing_tokens(replace(trained(folder, treebank, order, options), passes=Parser.load(path).passes))
+
+
+def right(heads: Sequence[Sequence[int]], sentences: Sequence[Sentence]) -> float:
+    """UAS of all tokens."""
+    words = sum(map(len, sentences))
+    return 100.0 * sum(a == b for found, s in zip(heads, sentences, strict=True) for a, b in zip(found, s.heads or (), strict=True)) / words
+
+
+def timed(
+    parse: Callable[[Sequence[Sentence]], Sequence[Sequence[int]]], sentences: Sequence[Sentence], runs: int = 3
+) -> tuple[float, float]:
+    """Tokens per second, and UAS."""
+    parse(sentences[:20])
+    least, heads = np.inf, parse(sentences[:1])
+    for _ in range(runs):
+        begin = time.process_time()
+        heads = parse(sentences)
+        least = min(least, time.process_time() - begin)
+    return sum(map(len, sentences)) / least, right(heads, sentences)
+
+
+def one_by_one(parser: Parser) -> Callable[[Sequence[Sentence]], list[tuple[int, ...]]]:
+    return lambda sentences: [parser.parse(sentence).heads for sentence in sentences]
+
+
+def pass_by_pass(parser: Parser) -> Callable[[Sequence[Sentence]], list[tuple[int, ...]]]:
+    """For passes that the kernel does not know."""
+
+    def parse(sentences: Sequence[Sentence]) -> list[tuple[int, ...]]:
+        found = []
+        for sentence in sentences:
+            features = parser.model.features
+            hashes, allowed = features.tokens.of(sentence.columns, len(sentence)), every_arc(len(sentence))
+            for one in parser.passes:
+                allowed = one.narrowed(hashes, allowed, single_root=True)
+            encoded = features.encode_hashes(hashes)
+            if parser.order == "first":
+                heads = np.empty(len(sentence), dtype=np.int64)
+                eisner_kernel(arcs_under(features, parser.model, encoded, allowed), 1, heads)
+            else:
+                heads = parser.block(encoded, allowed).best(single_root=True)[0]
+            found.append(tuple(heads.tolist()))
+        return found
+
+    return parse
+
+
+def pruned(parser: Parser, sentences: Sequence[Sentence]) -> tuple[float, float]:
+    """Pruning efficiency and oracle, in per cent."""
+    left: list[Allowed] = [every_arc(len(sentence)) for sentence in sentences]
+    for one in parser.passes:
+        left = narrowed(one, sentences, left, single_root=True)
+    kept = best = wrong = words = 0
+    for allowed, sentence in zip(left, sentences, strict=True):
+        n = len(sentence)
+        gold = np.zeros(allowed.shape)
+        gold[np.array(sentence.heads), np.arange(1, n + 1)] = 1.0
+        kept += int((allowed & (gold == 0.0)).sum())
+        wrong += n * n - n
+        heads = np.empty(n, dtype=np.int64)
+        best += int(eisner_kernel(np.where(allowed, gold, -np.inf), 1, heads))
+        words += n
+    return 100.0 * (1.0 - kept / wrong), 100.0 * best / words
+
+
+def table_1(folder: Path, treebank: str, options: argparse.Namespace) -> None:
+    headline(f"Table 8.1, {treebank} test: speed against unpruned first order, pruning efficiency, oracle and UAS (all tokens)")
+    sentences = sentences_of(treebank, "test")
+    print(f"{'':20}" + "".join(f"| {order:^31} " for order in ORDERS))
+    print(f"{'':20}" + "| tokens/s speed    PE  oracle   UAS " * 3)
+    base, cells = 0.0, []
+    for order in ORDERS:
+        parser = replace(trained(folder, treebank, order, options), pruner=None)
+        some = sentences[: options.unpruned or None] if order == "grandsibling" else sentences
+        speed, uas = timed(one_by_one(parser), some, 1 if order == "grandsibling" else 3)
+        base = base or speed
+        cells.append(f"| {speed:8.0f} {speed / base:5.2f}   0.0   100.0 {uas:5.2f} ")
+    print(f"{'no pruning':20}" + "".join(cells), flush=True)
+    parser = trained(folder, treebank, "grandsibling", options)
+    speed, uas = timed(one_by_one(parser), sentences)
+    print(f"{'posteriors, 1e-3':20}" + f"| {'':32}" * 2 + f"| {speed:8.0f} {speed / base:5.2f} {'':13} {uas:5.2f} ", flush=True)
+    for method in METHODS:
+        cells = []
+        for order in ORDERS:
+            if method == "first and second" and order == "first":
+                cells.append(f"| {'':32}")
+                continue
+            parser = with_passes(folder, treebank, order, method, options)
+            fused = all(one.kind in KERNEL for one in parser.passes)
+            speed, uas = timed(Cascade(parser).heads if fused else pass_by_pass(parser), sentences)
+            efficiency, oracle = pruned(parser, sentences)
+            cells.append(f"| {speed:8.0f} {speed / base:5.2f} {efficiency:5.1f} {oracle:7.2f} {uas:5.2f} ")
+        print(f"{method:20}" + "".join(cells), flush=True)
+    for beam in (8, 16, 64) if options.transition else ():
+        path = folder / f"{treebank}.transition-{beam}.npz"
+        if not path.exists():
+            data, held_out = sentences_of(treebank, "train"), sentences_of(treebank, "dev")
+            train_transitions(data, development=held_out, beam=beam, epochs=15).save(path)
+        speed, uas = timed(TransitionParser.load(path).parse_many, sentences)
+        print(f"{f'transitions, k = {beam}':20}| {speed:8.0f} {speed / base:5.2f} {'':13} {uas:5.2f}", flush=True)
+
+
+def table_2(folder: Path, treebank: str, options: argparse.Namespace) -> None:
+    headline(f"Table 8.2, {treebank} test: microseconds per token that each pass takes, and its share of the time")
+    sentences = sentences_of(treebank, "test")
+    words = sum(map(len, sentences))
+    for order in ORDERS:
+        cascade = Cascade(with_passes(folder, treebank, order, "vine cascade", options))
+        cascade.parsed(sentences[:20])
+        upto = []
+        for size in (*range(len(cascade.passes) + 1), None):
+            least = np.inf
+            for _ in range(3):
+                begin = time.process_time()
+                cascade.parsed(sentences, passes=size)
+                least = min(least, time.process_time() - begin)
+            upto.append(1e6 * least / words)
+        names = ["reading words", *[one.kind for one in cascade.passes], "last model"]
+        costs = np.diff([0.0, *upto])
+        print(
+            f"{order:14}" + ", ".join(f"{name} {cost:.1f} ({100 * cost / upto[-1]:.0f}%)" for name, cost in zip(names, costs, strict=True))
+        )
+
+
+def table_3(folder: Path, treebanks: Sequence[str], options: argparse.Namespace) -> None:
+    headline("Table 8.3: tokens per second and UAS (all tokens), B without pruning, V behind the vine cascade")
+    print(f"{'':16}" + "".join(f"| {order:^24} " for order in ORDERS))
+    for treebank in treebanks:
+        sentences = sentences_of(treebank, "test")
+        rows = {"B": "", "V": ""}
+        for order in ORDERS:
+            parser = replace(trained(folder, treebank, order, options), pruner=None)
+            some = sentences[: options.unpruned or None] if order == "grandsibling" else sentences
+            for row, parse, given in (
+                ("B", one_by_one(parser), some),
+                ("V", Cascade(with_passes(folder, treebank, order, "vine cascade", options)).heads, sentences),
+            ):
+                speed, uas = timed(parse, given, 1 if row == "B" else 3)
+                rows[row] += f"| {speed:10.0f} {uas:8.2f}{'':6}"
+        for row, cells in rows.items():
+            print(f"{treebank if row == 'B' else '':14} {row} {cells}", flush=True)
+
+
+def figure(folder: Path, treebank: str, options: argparse.Namespace) -> None:
+    headline(f"Figure 8-7, {treebank} test: milliseconds per sentence by length, and the exponent b of a fit a n^b")
+    sentences = sentences_of(treebank, "test")
+    ways: dict[str, Callable[[Sequence[Sentence]], Sequence[Sequence[int]]]] = {}
+    for order in ORDERS:
+        parser = replace(trained(folder, treebank, order, options), pruner=None)
+        ways[f"{order}, unpruned"] = one_by_one(parser)
+        ways[f"{order}, cascade"] = Cascade(with_passes(folder, treebank, order, "vine cascade", options)).heads
+    print(f"{'':24}" + "".join(f"{f'{low}-{high}':>9}" for low, high in LENGTHS) + "        b")
+    for name, parse in ways.items():
+        parse(sentences[:20])
+        lengths, times, cells = [], [], []
+        for low, high in LENGTHS:
+            some = [sentence for sentence in sentences if low <= len(sentence) <= high][: 20 if "grandsibling, un" in name else None]
+            if not some:
+                cells.append(f"{'':9}")
+                continue
+            least = np.inf
+            for _ in range(1 if "grandsibling, un" in name else 3):
+                begin = time.process_time()
+                parse(some)
+                least = min(least, time.process_time() - begin)
+            lengths.append(np.mean([len(sentence) for sentence in some]))
+            times.append(least / len(some))
+            cells.append(f"{1000 * times[-1]:9.3f}")
+        slope = np.polyfit(np.log(lengths), np.log(times), 1)[0]
+        print(f"{name:24}" + "".join(cells) + f" {slope:8.2f}", flush=True)
+
+
+def exact(folder: Path, treebank: str, options: argparse.Namespace) -> None:
+    headline(f"The exact cascade on scores, {treebank} test: against the third-order dynamic program, scores given")
+    parser = replace(trained(folder, treebank, "grandsibling", options), pruner=None)
+    same, full, ours, count = 0, 0.0, 0.0, 0
+    for sentence in sentences_of(treebank, "test")[: options.unpruned or None]:
+        if len(sentence) > 40:
+            continue
+        problem = parser.problem(sentence)
+        begin = time.process_time()
+        one = decode(problem, method="grandsiblings")
+        between = time.process_time()
+        other = decode(problem, method="exact-cascade")
+        full, ours = full + between - begin, ours + time.process_time() - between
+        same += one.structure == other.structure and other.status == "optimal"
+        count += 1
+    print(
+        f"{count} sentences of up to 40 words: {same} with the same tree; {1000 * full / count:.2f} ms against {1000 * ours / count:.2f} ms"
+    )
+
+
+def main() -> None:
+    reader = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    reader.add_argument("--models", type=Path, default=Path("models/cascade"))
+    reader.add_argument("--treebanks", nargs="+", default=list(TREEBANKS))
+    reader.add_argument("--epochs", type=int, default=6)
+    reader.add_argument("--unpruned", type=int, default=300)
+    reader.add_argument("--transition", action="store_true", help="train and measure transition-based parsers too")
+    reader.add_argument("--parts", nargs="+", default=list(PARTS), choices=PARTS)
+    options = reader.parse_args()
+    options.models.mkdir(parents=True, exist_ok=True)
+    english = options.treebanks[0]
+    for part in options.parts:
+        if part == "languages":
+            table_3(options.models, options.treebanks, options)
+        else:
+            {"methods": table_1, "passes": table_2, "lengths": figure, "exact": exact}[part](options.models, english, options)
+
+
+if __name__ == "__main__":
+    main()
