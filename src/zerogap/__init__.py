@@ -8,8 +8,8 @@
 >>> print(zerogap.verify(problem, solution))
 the structure is valid; it scores 13.0; no structure scores more than 13.0 (certificate: cut-duals); so it is optimal
 
-Tasks: `zerogap.dependency`, `zerogap.constituency`, `zerogap.sequence`, `zerogap.hypergraph`. Each has problems, `decode` and
-`decode_many`. `zerogap.load("en")` gives a parser of text.
+Tasks: `zerogap.dependency`, `zerogap.constituency`, `zerogap.sequence`, `zerogap.translation`,
+`zerogap.hypergraph`. Each has problems, `decode` and `decode_many`. `zerogap.load("en")` gives a parser of text.
 """
 
 from typing import TYPE_CHECKING
@@ -18,7 +18,7 @@ from zerogap import errors
 from zerogap._lazy import lazy
 
 if TYPE_CHECKING:
-    from zerogap import automata, constituency, dependency, hypergraph, pipeline, sequence
+    from zerogap import automata, constituency, dependency, hypergraph, pipeline, sequence, translation
     from zerogap.io.problems import load_problem, save_problem
     from zerogap.pipeline.loading import load
     from zerogap.proof.files import load_solution, save_solution
@@ -29,12 +29,12 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Solution", "Trace", "Verified", "automata", "constituency", "dependency", "errors", "hypergraph", "load",
-    "load_problem", "load_solution", "pipeline", "save_problem", "save_solution", "sequence", "verify",
+    "load_problem", "load_solution", "pipeline", "save_problem", "save_solution", "sequence", "translation", "verify",
 ]  # fmt: skip
 
 __getattr__, __dir__ = lazy(
     __name__,
-    {task: f".{task}" for task in ("automata", "constituency", "dependency", "hypergraph", "pipeline", "sequence")}
+    {task: f".{task}" for task in ("automata", "constituency", "dependency", "hypergraph", "pipeline", "sequence", "translation")}
     | {
         "Solution": ".proof.solution",
         "Trace": ".proof.solution",

@@ -22,7 +22,11 @@ from zerogap.proof.dependency_alternatives import dependency_alternatives
 from zerogap.proof.hypergraph import hypergraph_bound
 from zerogap.proof.sequence import sequence_alternatives, sequence_bound
 from zerogap.proof.solution import Solution
+from zerogap.proof.translation_phrases import phrase_bound
+from zerogap.proof.translation_syntax import syntax_bound
 from zerogap.sequence.problem import Problem as SequenceProblem
+from zerogap.translation.phrase_problem import PhraseProblem
+from zerogap.translation.syntax_problem import SyntaxProblem
 
 # the bound that a certificate proves; a search may use the claimed one to leave out what cannot beat it
 CHECKERS: dict[type, Callable[[Any, Any, float], float]] = {
@@ -30,6 +34,8 @@ CHECKERS: dict[type, Callable[[Any, Any, float], float]] = {
     DependencyProblem: lambda problem, certificate, _: dependency_bound(problem, certificate),
     JointProblem: lambda problem, certificate, _: joint_bound(problem, certificate),
     SequenceProblem: sequence_bound,
+    PhraseProblem: phrase_bound,
+    SyntaxProblem: syntax_bound,
 }
 # the scores above a claimed one of the k best structures
 ALTERNATIVES: dict[type, Callable[[Any, Any, float, int], Any]] = {

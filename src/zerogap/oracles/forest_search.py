@@ -1,0 +1,316 @@
+"""The intersection of a forest with a language model: all pieces of every vertex, or all that may be part of something better than known.
+
+Bar-Hillel et al. 1961 in the form of Rush 2014, sections 5.4 and 7.4: a piece is a vertex with the ends that the model must know (see
+zerogap.oracles.lm_boundaries), and of several with the same ends the best one stands for all. With prices (see
+zerogap.oracles.boundary_prices), a piece is kept only if its score, its prices and the bound on what is outside of its vertex come to more
+than the threshold: this is optimal beam search without a beam.
+
+Target sides are read from left to right. What was read so far is a piece too, bounded by the relaxation of what is left; those with the
+same ends are one. Pieces of a vertex are grouped by their left ends, so that what stands before them is scored once for each group.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from zerogap.oracles.compile import boolean, float64, inner, int32, int64, kernel, readonly, types, writable
+from zerogap.oracles.cube import FOREST_TYPES
+from zerogap.oracles.lm_boundaries import BOUNDARY_TYPES, EMPTY_PIECE, finish, read_piece, read_word
+
+TOO_MANY, PAUSED = -2, -3
+
+
+@inner
+def first_of_left(left, pair_first, n_words):
+    """The word that a left end begins with, or n_words if nothing waits."""
+    if left <= 0:
+        return np.int64(n_words)
+    if left <= 2 * n_words:
+        return (left - 1) % n_words
+    return np.int64(pair_first[left - 1 - 2 * n_words])
+
+
+@inner
+def slot_of(left, state, n_slots):
+    mixed = (np.uint64(left + 2) * np.uint64(0x9E3779B97F4A7C15)) ^ (np.uint64(state) * np.uint64(0xC2B2AE3D27D4EB4F))
+    return np.int64((mixed ^ (mixed >> np.uint64(31))) >> np.uint64(8)) & (n_slots - 1)
+
+
+@inner
+def longer(array, size):
+    """A copy of an array with room for twice as many entries, at least `size`."""
+    grown = np.empty(max(2 * array.shape[0], size), dtype=array.dtype)
+    grown[: array.shape[0]] = array
+    return grown
+
+
+@inner
+def merge(n, lefts, states, scores, below, arity, slots):
+    """Of read-so-far pieces with the same ends, keeps the best in the place of the first; returns how many are left."""
+    n_slots = 16
+    while n_slots < 2 * n:
+        n_slots *= 2
+    if n_slots > slots.shape[0]:
+        slots = np.empty(n_slots, dtype=np.int64)
+    slots[:n_slots] = -1
+    kept = 0
+    for i in range(n):
+        slot = slot_of(lefts[i], states[i], n_slots)
+        while slots[slot] >= 0 and (lefts[slots[slot]] != lefts[i] or states[slots[slot]] != states[i]):
+            slot = (slot + 1) & (n_slots - 1)
+        j = slots[slot]
+        if j < 0:
+            j = kept
+            kept += 1
+            slots[slot] = j
+        elif not scores[i] > scores[j]:
+            continue
+        lefts[j], states[j], scores[j] = lefts[i], states[i], scores[i]
+        for k in range(arity):
+            below[j * arity + k] = below[i * arity + k]
+    return kept, slots
+
+
+@inner
+def rest_of_edge(symbol_start, symbols, e, v, inside, before, after, joint, highest, last_prices, last_of_word, rest):
+    """rest[p]: the most that the symbols after place p can add, with prices, if p ends as suits them."""
+    a, z = symbol_start[e], symbol_start[e + 1]
+    for p in range(z - 1, a - 1, -1):
+        s = symbols[p]
+        if p == z - 1:
+            if s >= 0:
+                rest[p - a] = last_prices[v, last_of_word[s]]
+            else:
+                best = -np.inf
+                for r in range(last_prices.shape[1]):
+                    if last_prices[-1 - s, r] > -np.inf:
+                        best = max(best, last_prices[v, r] - last_prices[-1 - s, r])
+                rest[p - a] = best
+            continue
+        n = symbols[p + 1]
+        if s >= 0:
+            gap = highest[s, n] if n >= 0 else after[-1 - n, s]
+        else:
+            gap = before[-1 - s, n] if n >= 0 else joint[-1 - s, -1 - n]
+        rest[p - a] = gap + rest[p + 1 - a] + (inside[-1 - n] if n < 0 else 0.0)
+
+
+@inner
+def coming(symbol_start, symbols, e, v, p, token, inside, after, highest, last_prices, rest):
+    """The most that comes after place p of a target side, if what was read ends in a token."""
+    a, z = symbol_start[e], symbol_start[e + 1]
+    if p == z - 1:
+        return last_prices[v, token]
+    n = symbols[p + 1]
+    if n >= 0:
+        return highest[token, n] + rest[p + 1 - a]
+    return after[-1 - n, token] + inside[-1 - n] + rest[p + 1 - a]
+
+
+@inner
+def group_pieces(begin, end, lefts, losses, room, members, n_members, group_first, group_last, group_left, n_groups):
+    """Groups pieces begin .. end that lose less than `room` by their left ends, the best first; returns grown arrays and counts."""
+    found = np.empty(end - begin, dtype=np.int64)
+    n = 0
+    for j in range(begin, end):
+        if losses[j] < room:
+            found[n] = j
+            n += 1
+    found = found[:n]
+    found = found[np.argsort(losses[begin:end][found - begin], kind="mergesort")]
+    found = found[np.argsort(lefts[begin:end][found - begin], kind="mergesort")]
+    if n_members + n > members.shape[0]:
+        members = longer(members, n_members + n)
+    base = n_groups
+    for i in range(n):
+        members[n_members + i] = found[i]
+        if i == 0 or lefts[found[i]] != lefts[found[i - 1]]:
+            if n_groups == group_first.shape[0]:
+                group_first, group_last, group_left = longer(group_first, 0), longer(group_last, 0), longer(group_left, 0)
+            group_first[n_groups], group_left[n_groups] = n_members + i, lefts[found[i]]
+            n_groups += 1
+        group_last[n_groups - 1] = n_members + i + 1
+    least = np.empty(n_groups - base)
+    for g in range(base, n_groups):
+        least[g - base] = losses[members[group_first[g]]]
+    order = np.argsort(least, kind="mergesort")
+    group_first[base:n_groups] = group_first[base:n_groups][order]
+    group_last[base:n_groups] = group_last[base:n_groups][order]
+    group_left[base:n_groups] = group_left[base:n_groups][order]
+    return members, n_members + n, group_first, group_last, group_left, n_groups
+
+
+@kernel(
+    int64(
+        *FOREST_TYPES, readonly(boolean, 1), readonly(float64, 1), readonly(float64, 1), readonly(float64, 2), readonly(float64, 2),
+        readonly(float64, 2), readonly(float64, 2), readonly(float64, 2), readonly(float64, 2), readonly(float64, 1), readonly(int32, 1),
+        readonly(int32, 1), float64, int64, int64, types.Tuple(BOUNDARY_TYPES), readonly(int64, 1), int64, int64, int64, writable(int64, 1),
+        writable(int64, 1), writable(int32, 1), writable(int32, 1), writable(float64, 1), writable(int32, 1), writable(int32, 2),
+        writable(int64, 1),
+    )
+)  # fmt: skip
+def search_pieces(
+    edge_start, symbol_start, symbols, scores, alive, inside, outside, before, after, joint, highest, first_prices, last_prices, waiting,
+    last_token, last_of_word, threshold, start, end, lm, order, done, n_pieces, budget, first, last, lefts, states, piece_scores, edges,
+    below, counts,
+):  # fmt: skip
+    # waiting (lefts + 1,): bound on what waits but for the first word, the empty piece last; last_token (states,); order (vertices,): all
+    # of them, what is below a vertex before it; the first `done` have pieces, `n_pieces` in all.
+    # out: first, last (vertices,): the pieces of each; pieces as in zerogap.oracles.cube; counts (3,): how often the model was asked about
+    # a piece, vertices done, pieces. Returns the best piece of the root by its finished score, -1 if there is none, TOO_MANY if they do
+    # not fit, PAUSED if the model was asked more often than `budget`: then the last vertex is not done.
+    n_vertices, arity, n_words = edge_start.shape[0] - 1, below.shape[1], lm[2].shape[0]
+    size = lefts.shape[0]
+    losses = np.empty(size)
+    group_start, group_end = np.zeros(n_vertices, dtype=np.int64), np.zeros(n_vertices, dtype=np.int64)
+    group_first, group_last = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int64)  # of members
+    group_left = np.empty(1024, dtype=np.int64)
+    members = np.empty(4096, dtype=np.int64)  # pieces
+    n_groups, n_members = 0, 0
+    for k in range(done):
+        v = order[k]
+        for j in range(first[v], last[v]):
+            left = np.int64(lefts[j])
+            priced = (
+                piece_scores[j]
+                + waiting[left]
+                + first_prices[v, first_of_left(left, lm[8], n_words)]
+                + last_prices[v, last_token[states[j]]]
+            )
+            losses[j] = inside[v] - priced
+        group_start[v] = n_groups
+        members, n_members, group_first, group_last, group_left, n_groups = group_pieces(
+            first[v], last[v], lefts, losses, inside[v] + outside[v] - threshold, members, n_members, group_first, group_last,
+            group_left, n_groups,
+        )  # fmt: skip
+        group_end[v] = n_groups
+    longest = 0
+    for e in range(symbol_start.shape[0] - 1):
+        longest = max(longest, symbol_start[e + 1] - symbol_start[e])
+    rest = np.empty(longest + 1)
+    # what was read so far, and the same with one symbol more
+    a_left, a_state, a_score, a_below = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64), np.empty(64 * arity + 1, np.int64)
+    b_left, b_state, b_score, b_below = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64), np.empty(64 * arity + 1, np.int64)
+    slots = np.empty(64, dtype=np.int64)
+    tried = 0
+    for at in range(done, n_vertices):
+        v = order[at]
+        begin = n_pieces
+        counts[0], counts[1], counts[2] = tried, at, n_pieces
+        first[v], last[v] = begin, begin
+        if outside[v] == -np.inf:
+            continue
+        n_slots = 64
+        piece_slots = np.full(n_slots, -1, dtype=np.int64)
+        need = threshold - outside[v]
+        for e in range(edge_start[v], edge_start[v + 1]):
+            if not alive[e] or scores[e] == -np.inf:
+                continue
+            if tried > budget:
+                return PAUSED
+            rest_of_edge(symbol_start, symbols, e, v, inside, before, after, joint, highest, last_prices, last_of_word, rest)
+            a, z = symbol_start[e], symbol_start[e + 1]
+            n, k = 1, 0
+            a_left[0], a_state[0], a_score[0] = EMPTY_PIECE, 0, scores[e]
+            for p in range(a, z):
+                s = symbols[p]
+                if s >= 0:
+                    for i in range(n):
+                        a_left[i], a_state[i], more = read_word(a_left[i], a_state[i], np.int64(s), lm)
+                        a_score[i] += more
+                    if k > 0 and p + 1 < z and symbols[p + 1] < 0:  # what differs by what is further back is one now
+                        n, slots = merge(n, a_left, a_state, a_score, a_below, arity, slots)
+                    continue
+                t = -1 - s
+                m = 0
+                for i in range(n):
+                    left, state, score = a_left[i], a_state[i], a_score[i]
+                    token = np.int64(n_words)
+                    head_side = 0.0  # what waits at the left end, with its price
+                    if left != EMPTY_PIECE:
+                        token = np.int64(last_token[state])
+                        head_side = waiting[left] + first_prices[v, first_of_left(left, lm[8], n_words)]
+                    for g in range(group_start[t], group_end[t]):
+                        least = losses[members[group_first[g]]]
+                        if left != EMPTY_PIECE and not score + head_side + after[t, token] + inside[t] - least + rest[p - a] > need:
+                            break  # groups come in the order of what their best pieces lose
+                        piece_left = group_left[g]
+                        word = first_of_left(piece_left, lm[8], n_words)
+                        gap = highest[token, word] + head_side if left != EMPTY_PIECE else first_prices[v, word]
+                        if not score + gap - first_prices[t, word] + inside[t] - least + rest[p - a] > need:
+                            continue
+                        tried += 1
+                        new_left, new_state, more = read_piece(left, state, piece_left, np.int64(states[members[group_first[g]]]), lm)
+                        is_open = piece_left > n_words and piece_left <= 2 * n_words and left != EMPTY_PIECE
+                        side = waiting[new_left] + first_prices[v, first_of_left(new_left, lm[8], n_words)]
+                        for place in range(group_first[g], group_last[g]):
+                            j = members[place]
+                            total = score + more + piece_scores[j]
+                            if not is_open:
+                                new_state = np.int64(states[j])
+                            next_token = np.int64(last_token[new_state])
+                            bound = (
+                                total + side + coming(symbol_start, symbols, e, v, p, next_token, inside, after, highest, last_prices, rest)
+                            )
+                            if not bound > need:
+                                continue
+                            if m == b_left.shape[0]:
+                                b_left, b_state, b_score = longer(b_left, 0), longer(b_state, 0), longer(b_score, 0)
+                                b_below = longer(b_below, b_left.shape[0] * arity + 1)
+                            b_left[m], b_state[m], b_score[m] = new_left, new_state, total
+                            for h in range(k):
+                                b_below[m * arity + h] = a_below[i * arity + h]
+                            b_below[m * arity + k] = j
+                            for h in range(k + 1, arity):
+                                b_below[m * arity + h] = -1
+                            m += 1
+                a_left, b_left = b_left, a_left
+                a_state, b_state = b_state, a_state
+                a_score, b_score = b_score, a_score
+                a_below, b_below = b_below, a_below
+                n = m
+                k += 1
+                if n == 0:
+                    break
+            for i in range(n):
+                left, state, score = a_left[i], a_state[i], a_score[i]
+                priced = score + waiting[left] + first_prices[v, first_of_left(left, lm[8], n_words)] + last_prices[v, last_token[state]]
+                if not priced > need:
+                    continue
+                slot = slot_of(left, state, n_slots)
+                while piece_slots[slot] >= 0 and (lefts[piece_slots[slot]] != left or states[piece_slots[slot]] != state):
+                    slot = (slot + 1) & (n_slots - 1)
+                j = piece_slots[slot]
+                if j >= 0 and not score > piece_scores[j]:
+                    continue
+                if j < 0:
+                    if n_pieces == size:
+                        return TOO_MANY
+                    j = n_pieces
+                    n_pieces += 1
+                    piece_slots[slot] = j
+                    lefts[j], states[j] = left, state
+                    if 2 * (n_pieces - begin) > n_slots:
+                        n_slots *= 4
+                        piece_slots = np.full(n_slots, -1, dtype=np.int64)
+                        for h in range(begin, n_pieces):
+                            slot = slot_of(np.int64(lefts[h]), np.int64(states[h]), n_slots)
+                            while piece_slots[slot] >= 0:
+                                slot = (slot + 1) & (n_slots - 1)
+                            piece_slots[slot] = h
+                piece_scores[j], edges[j], losses[j] = score, e, inside[v] - priced
+                for h in range(arity):
+                    below[j, h] = a_below[i * arity + h] if h < k else -1
+        last[v] = n_pieces
+        group_start[v] = n_groups
+        members, n_members, group_first, group_last, group_left, n_groups = group_pieces(
+            begin, n_pieces, lefts, losses, np.inf, members, n_members, group_first, group_last, group_left, n_groups
+        )
+        group_end[v] = n_groups
+    counts[0], counts[1], counts[2] = tried, n_vertices, n_pieces
+    best, argmax = -np.inf, -1
+    for i in range(first[n_vertices - 1], last[n_vertices - 1]):
+        score = piece_scores[i] + finish(np.int64(lefts[i]), np.int64(states[i]), start, end, lm)
+        if score > best:
+            best, argmax = score, i
+    return argmax

@@ -1,0 +1,284 @@
+"""The relaxed lattice of phrase-based translation: all constraints but those that say which words are translated (Rush 2014, section 7.3).
+
+A path begins before the first word and goes through
+
+    ends    (e, q)       some phrase has just ended at source position e, in language-model state q
+    firsts  (s, w, q)    the first target word w of some phrase from position s has been read, now in state q
+
+An arc from an end to a first has the score of the jump and of the word; an arc from a first to an end is a phrase with the score of all
+the rest of it. With the number of source words translated so far, c, this is the graph of Chang & Collins (2011), who keep the last two
+target words: distortion is scored and limited, the language model is exact, and paths translate n words, some twice and others never.
+
+A state is forgotten as soon as it cannot matter: at an end, no longer context is kept than some word that may follow there is listed
+after; its back-off is paid at once. From an end, words that are listed after its state have arcs, and one arc leads to the next shorter
+state for its back-off. A path may also take that where the longer n-gram is listed, to be rid of a state whose back-off is dear: so there
+are few arcs, and the best path is an upper bound, if not always the best that the relaxation could give. `phrase_graph` is exact again.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerogap.grid import Scores
+from zerogap.oracles.compile import float64, inner, int32, int64, kernel, readonly, types, writable
+from zerogap.oracles.phrase_options import OPTION_TYPES, ROW_TYPES, Options, Rows, fill_row
+from zerogap.oracles.pools import grown, grown_numbers
+
+
+class Lattice(NamedTuple):
+    """Ends are sorted by position and then by length of state, shortest first; firsts by position. Kernels take the arrays so."""
+
+    end_range: NDArray[np.int64]  # (n + 2,): ends at position e are end_range[e] to end_range[e + 1]; the start is 0, alone at position 0
+    end_state: NDArray[np.int64]
+    shorter_end: NDArray[np.int64]  # -1 where the state is empty
+    shorter_score: Scores
+    final: Scores  # of the end of the sentence
+    enter_start: NDArray[np.int64]
+    enter_first: NDArray[np.int32]
+    enter_score: Scores
+    first_range: NDArray[np.int64]  # (n + 1,)
+    first_group: NDArray[np.int64]  # a number that firsts of the same position and word share
+    leave_start: NDArray[np.int64]
+    leave_option: NDArray[np.int32]
+    leave_end: NDArray[np.int32]
+    leave_score: Scores
+
+
+LATTICE_TYPES: tuple[Any, ...] = (
+    readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(float64, 1), readonly(float64, 1), readonly(int64, 1),
+    readonly(int32, 1), readonly(float64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int32, 1),
+    readonly(int32, 1), readonly(float64, 1),
+)  # fmt: skip
+
+
+@inner
+def first_words(n, v, span_first, word_start, words):
+    """Phrases by position and first word: (position -> groups, group -> word, group -> phrases, phrases)."""
+    n_options = word_start.shape[0] - 1
+    longest = span_first.shape[1] - 1
+    group_of = np.full(v, -1, dtype=np.int64)
+    position_start = np.zeros(n + 1, dtype=np.int64)
+    group_word = np.empty(n_options, dtype=np.int64)
+    group_start = np.zeros(n_options + 1, dtype=np.int64)
+    members = np.empty(n_options, dtype=np.int64)
+    n_groups = 0
+    for s in range(n):
+        first, last = span_first[s, 0], span_first[s, longest]
+        opened = n_groups
+        for p in range(first, last):
+            w = words[word_start[p]]
+            if group_of[w] < opened:
+                group_of[w] = n_groups
+                group_word[n_groups] = w
+                n_groups += 1
+        for p in range(first, last):
+            group_start[group_of[words[word_start[p]]] + 1] += 1
+        group_start[opened] = first
+        for g in range(opened, n_groups):
+            group_start[g + 1] += group_start[g]
+        at = group_start[opened:n_groups].copy()
+        for p in range(first, last):
+            g = group_of[words[word_start[p]]] - opened
+            members[at[g]] = p
+            at[g] += 1
+        position_start[s + 1] = n_groups
+    return position_start, group_word[:n_groups], group_start[: n_groups + 1], members
+
+
+@inner
+def matters(e, q, known, in_reach, row_start, row_words):  # out: known (n + 1, states)
+    """Whether a word that may follow the end e is listed after state q."""
+    if known[e, q] == 0:
+        known[e, q] = 1
+        for i in range(row_start[q], row_start[q + 1]):
+            if in_reach[e, row_words[i]]:
+                known[e, q] = 2
+                break
+    return known[e, q] == 2
+
+
+RESULT = types.Tuple(
+    (
+        writable(int64, 1), writable(int64, 1), writable(int64, 1), writable(float64, 1),
+        writable(int64, 1), writable(int64, 1), writable(float64, 1),
+        writable(int64, 1), writable(int64, 1), writable(int64, 1), writable(int64, 1), writable(int64, 1), writable(float64, 1),
+    )
+)  # fmt: skip
+
+
+@kernel(RESULT(int64, int64, int64, int64, float64, *OPTION_TYPES, *ROW_TYPES))
+def explore(
+    n, start, end_word, reach, distortion,
+    span_first, number, scores, most, word_start, words, alone, rest,
+    table, following, is_filled, row_start, row_words, row_scores, row_next, back_offs, shorter,
+):  # fmt: skip
+    """Ends and firsts in the order in which they are found, with their arcs."""
+    n_states, v = table.shape
+    longest = span_first.shape[1] - 1
+    position_start, group_word, group_start, members = first_words(n, v, span_first, word_start, words)
+    in_reach = np.zeros((n + 1, v), dtype=np.bool_)
+    for e in range(n + 1):
+        in_reach[e, end_word] = True
+        for s in range(max(e - reach, 0), min(e + reach + 1, n)):
+            for g in range(position_start[s], position_start[s + 1]):
+                in_reach[e, group_word[g]] = True
+    length_of = np.zeros(scores.shape[0], dtype=np.int64)
+    for s in range(n):
+        for k in range(1, longest + 1):
+            for p in range(span_first[s, k - 1], span_first[s, k]):
+                length_of[p] = k
+    known = np.zeros((n + 1, n_states), dtype=np.int8)
+    end_of = np.full((n + 1, n_states), -1, dtype=np.int32)
+    first_of = np.full((n, n_states), -1, dtype=np.int32)
+    first_of_word = np.full((n, v), -1, dtype=np.int32)  # where the word leads to the empty state
+    listed = np.full(v, -1, dtype=np.int64)
+
+    end_at, end_state = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int64)
+    shorter_end, shorter_score = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.float64)
+    enter_start, enter_first, enter_score = (
+        np.empty(1024, dtype=np.int64),
+        np.empty(16384, dtype=np.int64),
+        np.empty(16384, dtype=np.float64),
+    )
+    first_at, first_group, leave_start = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int64)
+    leave_option, leave_end, leave_score = (
+        np.empty(16384, dtype=np.int64),
+        np.empty(16384, dtype=np.int64),
+        np.empty(16384, dtype=np.float64),
+    )
+    end_at[0], end_state[0] = 0, start
+    n_ends, n_firsts, n_enter, n_leave = 1, 0, 0, 0
+    x = 0
+    while x < n_ends:
+        e, q = end_at[x], end_state[x]
+        end_at, end_state = grown(end_at, n_ends + 1), grown(end_state, n_ends + 1)
+        shorter_end, shorter_score = grown(shorter_end, n_ends + 1), grown_numbers(shorter_score, n_ends + 1)
+        enter_start = grown(enter_start, n_ends + 2)
+        enter_start[x] = n_enter
+        shorter_end[x], shorter_score[x] = -1, 0.0
+        if q != 0:
+            price, below = back_offs[q], shorter[q]
+            while below != 0 and not matters(e, below, known, in_reach, row_start, row_words):
+                price += back_offs[below]
+                below = shorter[below]
+            if x == 0 or end_of[e, below] < 0:
+                y = np.int64(n_ends)
+                end_at[y], end_state[y] = e, below
+                end_of[e, below] = y
+                n_ends += 1
+                end_at, end_state = grown(end_at, n_ends + 1), grown(end_state, n_ends + 1)
+            shorter_end[x], shorter_score[x] = end_of[e, below], price
+        for i in range(row_start[q], row_start[q + 1]):
+            listed[row_words[i]] = i
+        for s in range(max(e - reach, 0), min(e + reach + 1, n)):
+            jump = -distortion * abs(s - e)
+            groups = position_start[s + 1] - position_start[s]
+            enter_first, enter_score = grown(enter_first, n_enter + groups), grown_numbers(enter_score, n_enter + groups)
+            for g in range(position_start[s], position_start[s + 1]):
+                w = group_word[g]
+                i = listed[w]
+                if i < row_start[q] or i >= row_start[q + 1]:
+                    continue
+                after = row_next[i]
+                f = np.int64(first_of[s, after]) if after != 0 else np.int64(first_of_word[s, w])
+                if f < 0:
+                    f = np.int64(n_firsts)
+                    if after != 0:
+                        first_of[s, after] = f
+                    else:
+                        first_of_word[s, w] = f
+                    n_firsts += 1
+                    first_at, first_group = grown(first_at, n_firsts), grown(first_group, n_firsts)
+                    leave_start = grown(leave_start, n_firsts + 1)
+                    first_at[f], first_group[f], leave_start[f] = s, g, n_leave
+                    many = group_start[g + 1] - group_start[g]
+                    leave_option, leave_end = grown(leave_option, n_leave + many), grown(leave_end, n_leave + many)
+                    leave_score = grown_numbers(leave_score, n_leave + many)
+                    for m in range(group_start[g], group_start[g + 1]):
+                        p = members[m]
+                        state, value = after, scores[p]
+                        a, last = word_start[p], word_start[p + 1]
+                        if state == alone[a]:
+                            value += rest[a]
+                            state = alone[last - 1]
+                        else:
+                            for b in range(a + 1, last):
+                                fill_row(state, table, following, is_filled, row_start, row_words, row_scores, row_next, back_offs, shorter)
+                                value += table[state, words[b]]
+                                state = np.int64(following[state, words[b]])
+                        stop = s + length_of[p]
+                        while state != 0 and not matters(stop, state, known, in_reach, row_start, row_words):
+                            value += back_offs[state]
+                            state = shorter[state]
+                        y = np.int64(end_of[stop, state])
+                        if y < 0:
+                            y = np.int64(n_ends)
+                            n_ends += 1
+                            end_at, end_state = grown(end_at, n_ends + 1), grown(end_state, n_ends + 1)
+                            end_at[y], end_state[y] = stop, state
+                            end_of[stop, state] = y
+                        leave_option[n_leave], leave_end[n_leave], leave_score[n_leave] = p, y, value
+                        n_leave += 1
+                enter_first[n_enter], enter_score[n_enter] = f, jump + row_scores[i]
+                n_enter += 1
+        x += 1
+    enter_start = grown(enter_start, n_ends + 1)
+    leave_start = grown(leave_start, n_firsts + 1)
+    enter_start[n_ends], leave_start[n_firsts] = n_enter, n_leave
+    return (
+        end_at[:n_ends].copy(), end_state[:n_ends].copy(), shorter_end[:n_ends].copy(), shorter_score[:n_ends].copy(),
+        enter_start[: n_ends + 1].copy(), enter_first[:n_enter].copy(), enter_score[:n_enter].copy(),
+        first_at[:n_firsts].copy(), first_group[:n_firsts].copy(), leave_start[: n_firsts + 1].copy(),
+        leave_option[:n_leave].copy(), leave_end[:n_leave].copy(),
+        leave_score[:n_leave].copy(),
+    )  # fmt: skip
+
+
+@kernel(int64(readonly(int64, 1), readonly(int64, 1), writable(float64, 1), *ROW_TYPES))
+def fill_final(
+    end_state, end_words, final,
+    table, following, is_filled, row_start, row_words, row_scores, row_next, back_offs, shorter,
+):  # fmt: skip  # out: final
+    for x in range(end_state.shape[0]):
+        q = end_state[x]
+        fill_row(q, table, following, is_filled, row_start, row_words, row_scores, row_next, back_offs, shorter)
+        final[x] = table[q, end_words[0]]
+    return 0
+
+
+def sorted_rows(order: NDArray[np.int64], starts: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Rows in another order: where they start, and which entries they have."""
+    sizes = np.diff(starts)[order]
+    begin = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return begin, np.repeat(starts[:-1][order] - begin[:-1], sizes) + np.arange(begin[-1])
+
+
+def lattice_of(options: Options, rows: Rows, *, start: int, end_word: int, reach: int, distortion: float) -> Lattice:
+    """The relaxed lattice of a sentence; a phrase's multipliers are not in it."""
+    n = len(options.span_first)
+    at, state, below, price, enter_start, enter_first, enter_score, first_at, group, leave_start, option, leave_end, leave_score = explore(
+        n, start, end_word, reach, distortion, *options, *rows
+    )
+    depth = np.zeros(len(rows.shorter), dtype=np.int64)  # a shorter state has less
+    for _ in range(len(depth)):
+        deeper = np.where(np.arange(len(depth)) == 0, 0, depth[rows.shorter] + 1)
+        if np.array_equal(deeper, depth):
+            break
+        depth = deeper
+    order = np.lexsort((np.arange(len(at)), depth[state], at, np.arange(len(at)) > 0))  # the start stays first
+    first_order = np.argsort(first_at, kind="stable")
+    end_rank, first_rank = np.empty(len(at), dtype=np.int64), np.empty(len(first_at), dtype=np.int64)
+    end_rank[order], first_rank[first_order] = np.arange(len(at)), np.arange(len(first_at))
+    entering, enter_at = sorted_rows(order, enter_start)
+    leaving, leave_at = sorted_rows(first_order, leave_start)
+    final = np.empty(len(at))
+    fill_final(state[order], np.array([end_word]), final, *rows)
+    return Lattice(
+        np.searchsorted(at[order], np.arange(n + 2)), state[order], np.where(below < 0, -1, end_rank[below])[order], price[order], final,
+        entering, first_rank[enter_first[enter_at]].astype(np.int32), enter_score[enter_at],
+        np.searchsorted(first_at[first_order], np.arange(n + 1)), group[first_order],
+        leaving, option[leave_at].astype(np.int32), end_rank[leave_end[leave_at]].astype(np.int32), leave_score[leave_at],
+    )  # fmt: skip

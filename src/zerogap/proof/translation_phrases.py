@@ -1,0 +1,162 @@
+"""Checks bounds of phrase-based translation from multipliers of the source words (Rush 2014, chapter 7), in NumPy.
+
+The relaxed problem, n source words translated by phrases in any order, each jump within the limit, is solved by a dynamic program over
+(words translated, end of the last phrase, language-model state): one row of states at a time, with the language model as it is defined.
+If the dual is the claimed bound, that is all. If not, what lies on paths above the claim is searched through (`translation_graphs`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerogap.errors import VerificationError
+from zerogap.grid import MANTISSA_BITS, Scores
+from zerogap.proof.certificate import Certificate, Multipliers
+from zerogap.proof.translation_graphs import Integers, PathGraph, largest_above
+from zerogap.translation.phrase_problem import PhraseProblem
+
+MOST_WORDS = 64  # sets of words are the bits of a number
+MOST_ARCS = 20_000_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reading:
+    """Every phrase read from every state in which a phrase may end: what it scores in all, and the state after it."""
+
+    scores: Scores  # (phrases, states)
+    following: NDArray[np.int32]
+    final: Scores  # of the end of the sentence
+    start: int
+
+
+def phrase_bound(problem: PhraseProblem, certificate: Certificate, claimed: float) -> float:
+    """The bound that a certificate proves: at most the claimed one, or what is above it."""
+    if not isinstance(certificate, Multipliers):
+        raise VerificationError(f"a certificate of kind {certificate.kind!r} proves nothing about translations by phrases.")
+    multipliers = checked(problem, certificate.values)
+    if len(problem) > MOST_WORDS:
+        raise VerificationError(f"the sentence has {len(problem)} words: expected at most {MOST_WORDS}.")
+    if len(problem) == 0:
+        return problem.score(())
+    reading = read_phrases(problem)
+    outside, ahead = relaxed_outside(problem, reading, multipliers)
+    dual = float(outside[0, 0, reading.start] + multipliers.sum())
+    if dual <= claimed:
+        return dual
+    return largest_above(unfold(problem, reading, multipliers, outside, ahead, claimed), problem, multipliers, claimed)
+
+
+def checked(problem: PhraseProblem, values: tuple[float, ...]) -> Scores:
+    """The multipliers, if sums with them are exact."""
+    multipliers = np.array(values, dtype=np.float64)
+    if multipliers.shape != (len(problem),):
+        raise VerificationError(f"the certificate has {multipliers.size} multipliers: expected {len(problem)}, one per source word.")
+    units = multipliers / problem.resolution
+    if not (np.isfinite(units).all() and np.array_equal(units, np.rint(units))):
+        raise VerificationError("a multiplier of the certificate is not on the grid of the problem.")
+    if multipliers.size and np.abs(units).max() > 2.0 ** (MANTISSA_BITS - 3) / (len(problem) + 1) ** 2:
+        raise VerificationError("a multiplier of the certificate is so large that sums with it would not be exact.")
+    return multipliers
+
+
+def read_phrases(problem: PhraseProblem) -> Reading:
+    """States are found from the start, as long as phrases lead to new ones."""
+    model, n_phrases = problem.language_model, len(problem.starts)
+    words = [tuple(problem.target_ids[problem.target_start[p] : problem.target_start[p + 1]].tolist()) for p in range(n_phrases)]
+    known = fresh = np.array([model.start], dtype=np.int64)
+    blocks: list[tuple[Integers, Scores, Integers]] = []
+    while fresh.size:
+        read: dict[tuple[int, ...], tuple[Scores, Integers]] = {(): (np.zeros(len(fresh)), fresh)}  # phrases begin alike
+        for target in words:
+            for k in range(1, len(target) + 1):
+                if target[:k] not in read:
+                    so_far, states = read[target[: k - 1]]
+                    different, inverse = np.unique(states, return_inverse=True)
+                    scores, after = model.steps(different, np.full(len(different), target[k - 1]))
+                    read[target[:k]] = so_far + scores[inverse], after[inverse]
+        ends = [read[target] for target in words]
+        after = np.array([states for _, states in ends], dtype=np.int64).reshape(n_phrases, len(fresh))
+        blocks.append((fresh, np.array([scores for scores, _ in ends]).reshape(n_phrases, len(fresh)), after))
+        fresh = np.setdiff1d(after, known)
+        known = np.union1d(known, fresh)
+    rank = np.argsort(np.concatenate([states for states, _, _ in blocks]))
+    scores = np.concatenate([part for _, part, _ in blocks], axis=1)[:, rank]
+    following = np.searchsorted(known, np.concatenate([part for _, _, part in blocks], axis=1)[:, rank])
+    final, _ = model.steps(known, np.full(len(known), model.end_id))
+    return Reading(scores, following.astype(np.int32), final, int(np.searchsorted(known, model.start)))
+
+
+def relaxed_outside(problem: PhraseProblem, reading: Reading, multipliers: Scores) -> tuple[Scores, Scores]:
+    """outside[c, e, q]: the best completion after c words, the last phrase having ended at e in state q; ahead[c, s, q]: if the next phrase
+    begins at s, before the jump."""
+    n, n_states = len(problem), len(reading.final)
+    sums = np.concatenate([[0.0], np.cumsum(multipliers)])
+    weights = problem.scores - (sums[problem.ends] - sums[problem.starts])
+    outside, ahead = np.full((n + 1, n + 1, n_states), -np.inf), np.full((n, n, n_states), -np.inf)
+    outside[n] = reading.final
+    starts, ends = problem.starts.tolist(), problem.ends.tolist()
+    for c in range(n - 1, -1, -1):
+        for p, (s, e) in enumerate(zip(starts, ends, strict=True)):
+            if c + e - s <= n and weights[p] > -np.inf:
+                np.maximum(ahead[c, s], weights[p] + reading.scores[p] + outside[c + e - s, e][reading.following[p]], out=ahead[c, s])
+        for e in range(n + 1):
+            for s in range(max(e - problem.reach, 0), min(e + problem.reach + 1, n)):
+                np.maximum(outside[c, e], ahead[c, s] - problem.distortion * abs(s - e), out=outside[c, e])
+    return outside, ahead
+
+
+def unfold(problem: PhraseProblem, reading: Reading, multipliers: Scores, outside: Scores, ahead: Scores, claimed: float) -> PathGraph:
+    """All arcs of paths above the claim, from the start on."""
+    n, n_states = len(problem), len(reading.final)
+    least = claimed - float(multipliers.sum())
+    sums = np.concatenate([[0.0], np.cumsum(multipliers)])
+    weights = problem.scores - (sums[problem.ends] - sums[problem.starts])
+    at_start = [np.flatnonzero((problem.starts == s) & (problem.scores > -np.inf)).tolist() for s in range(n)]
+    inside = np.full((n + 1, (n + 1) * n_states), -np.inf)
+    inside[0, reading.start] = 0.0
+    nodes: list[Integers] = []
+    found: list[tuple[Integers, Integers, Integers, Scores]] = []  # arcs: source, target as (c, e, q), phrase, score
+    total = 0
+    for c in range(n + 1):
+        here = np.flatnonzero(inside[c] > -np.inf)
+        nodes.append(here)
+        end, state = here // n_states, here % n_states
+        value = inside[c, here]
+        for s in range(n if c < n else 0):
+            jump = problem.distortion * np.abs(s - end)
+            rows = np.flatnonzero((np.abs(s - end) <= problem.reach) & (value - jump + ahead[c, s, state] > least))
+            if not rows.size:
+                continue
+            q = state[rows]
+            for p in at_start[s]:
+                e, into = int(problem.ends[p]), c + int(problem.ends[p]) - s
+                if into > n:
+                    continue
+                base = value[rows] - jump[rows] + reading.scores[p, q] + weights[p]
+                after = reading.following[p, q].astype(np.int64)
+                kept = base + outside[into, e, after] > least
+                if kept.any():
+                    spot = e * n_states + after[kept]
+                    np.maximum.at(inside[into], spot, base[kept])
+                    score = base[kept] - value[rows][kept] + (sums[e] - sums[s])
+                    source = c * (n + 1) * n_states + here[rows][kept]
+                    found.append((source, into * (n + 1) * n_states + spot, np.full(len(spot), p), score))
+                    total += len(spot)
+                    if total > MOST_ARCS:
+                        raise VerificationError(
+                            f"more than {MOST_ARCS:,} arcs may be part of something better: the multipliers are too weak."
+                        )
+    layers = np.concatenate([[0], np.cumsum([len(part) for part in nodes])])
+    names = np.concatenate([c * (n + 1) * n_states + part for c, part in enumerate(nodes)])
+    last = np.arange(layers[n], layers[n + 1])
+    columns = [np.concatenate(column) for column in zip(*found, strict=True)] if found else [np.empty(0, np.int64)] * 3 + [np.empty(0)]
+    source = np.concatenate([np.searchsorted(names, columns[0]), last])
+    target = np.concatenate([np.searchsorted(names, columns[1]), np.full(len(last), -1)])
+    phrase = np.concatenate([columns[2], np.full(len(last), -1)]).astype(np.int64)
+    score = np.concatenate([columns[3], reading.final[nodes[n] % n_states]])
+    order = np.argsort(source, kind="stable")
+    starts = np.searchsorted(source[order], np.arange(layers[-1] + 1))
+    return PathGraph(layers, starts, source[order], target[order], phrase[order], score[order])

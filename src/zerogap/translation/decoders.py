@@ -1,0 +1,34 @@
+"""The best translation of a sentence, whichever way it is put: by phrases, or by the rules of a grammar."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from zerogap.errors import InputError
+from zerogap.proof.solution import Solution
+from zerogap.relax.many import decode_each
+from zerogap.translation.phrase_decoders import decode_phrases
+from zerogap.translation.phrase_problem import PhraseProblem
+from zerogap.translation.syntax_decoders import decode_forest
+from zerogap.translation.syntax_problem import SyntaxProblem
+
+
+def decode(problem: PhraseProblem | SyntaxProblem, *, method: str = "auto", time_limit: float | None = None) -> Solution[Any]:
+    """A best derivation and its certificate. Methods are those of `decode_phrases` and of `decode_forest`."""
+    if isinstance(problem, PhraseProblem):
+        return decode_phrases(problem, method=method, time_limit=time_limit)
+    if isinstance(problem, SyntaxProblem):
+        return decode_forest(problem, method=method, time_limit=time_limit)
+    raise InputError(f"problem is a {type(problem).__name__}: expected a PhraseProblem or a SyntaxProblem.")
+
+
+def decode_many(
+    problems: Sequence[PhraseProblem | SyntaxProblem],
+    *,
+    threads: int | None = None,
+    method: str = "auto",
+    time_limit: float | None = None,
+) -> list[Solution[Any]]:
+    """Decodes problems on several threads, in order."""
+    return decode_each(decode, problems, threads, method=method, time_limit=time_limit)
