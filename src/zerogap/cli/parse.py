@@ -61,7 +61,7 @@ def parse_command(
         ),
     ] = "auto",
     fast: Annotated[
-        bool, typer.Option("--fast", help="By the cascade of the model: many times faster, without a proof; the gap that is told is wide.")
+        bool, typer.Option("--fast", help="By the cascade of the model: faster, without a proof; the gap that is told is wide.")
     ] = False,
     threads: options.Threads = None,
 ) -> None:

@@ -37,6 +37,7 @@ class Cascade:
 
     parser: Parser
     passes: tuple[Pass, ...] = field(init=False)
+    largest: dict[str, float] = field(init=False, repr=False)  # by kind of part: no features of one part weigh more
 
     def __post_init__(self) -> None:
         parser = self.parser
@@ -50,7 +51,12 @@ class Cascade:
                 f"the parser {had}: expected some of dictionary, vine, first and second, in this order; zerogap train dependency ..."
                 " --cascade learns them."
             )
+        templates = parser.model.features.templates
+        totals = dict.fromkeys((template.kind for template in templates), 0.0)
+        for template, weight in zip(templates, parser.model.template_bounds().tolist(), strict=True):
+            totals[template.kind] += weight
         object.__setattr__(self, "passes", parser.passes)
+        object.__setattr__(self, "largest", totals)
 
     @property
     def order(self) -> str:
@@ -76,13 +82,9 @@ class Cascade:
 
     def most(self, n: int) -> float:
         """What no tree of n words scores more than: every feature that it can have has the largest weight of its template."""
-        largest = self.parser.model.template_bounds()
-        totals = dict.fromkeys((template.kind for template in self.parser.model.features.templates), 0.0)
-        for template, weight in zip(self.parser.model.features.templates, largest.tolist(), strict=True):
-            totals[template.kind] += weight
         # of what lies between, there is one feature for each word at most; sides end at 2 n + 2 places
         often = {"between": n * (n - 1), "stop": 2 * n + 2}
-        return sum(often.get(kind, n) * total for kind, total in totals.items())
+        return sum(often.get(kind, n) * total for kind, total in self.largest.items())
 
     def problem(self, sentence: Sentence) -> Problem:
         """All trees of the sentence, not only those of arcs that are left."""

@@ -59,7 +59,7 @@ class Pipeline:
         return ParsedSentence(parsed, parse.solution, self.parser, unparsed.text, unparsed.tokens, unparsed.offset, unparsed.record)
 
     def fast(self) -> Pipeline:
-        """The same with the cascade of the parser: much faster, and without proofs. InputError if it has none."""
+        """The same with the cascade of the parser: faster, and without proofs. InputError if it has none."""
         from zerogap.dependency.cascade import Cascade  # most do without
 
         if not isinstance(self.parser, Parser):
