@@ -12,6 +12,7 @@ from zerogap.cli.selftest import instances
 from zerogap.dependency.parts import ORDERS
 from zerogap.errors import FormatError, HypergraphError, InputError, ScoreShapeError
 from zerogap.io.problems import load_problem, problem_from_json, problem_to_json, save_problem
+from zerogap.structures.grammar import from_tables
 from zerogap.testing.strategies import dependency_problems
 
 
@@ -124,3 +125,22 @@ def test_only_problems_are_written():
     with pytest.raises(InputError, match="expected one of dependency, hypergraph, joint, sequence"):
         problem_to_json("x")
     assert isinstance(problem_from_json(JOINT), constituency.JointProblem)
+
+
+def test_preterminals_and_cycles_come_back():
+    grammar = from_tables(
+        ("S", "NP", "X", "N^NP", "N"), {("S", "NP", "N"): 1.0}, {("NP", "N^NP"): 0.5, ("NP", "X"): -1.0, ("X", "NP"): -1.0}, {}, "S",
+        cycles=True,
+    )  # fmt: skip
+    lexical = np.full((2, 5), -np.inf)
+    lexical[:, [grammar.symbols.index("N^NP"), grammar.symbols.index("N")]] = 2.0
+    problem = constituency.JointProblem(
+        grammar, tags=["n"], lexical=lexical, transitions=np.zeros((2, 2, 2)), preterminals={"N^NP": "n", "N": "n"}
+    )
+    again = problem_from_json(json.loads(json.dumps(problem_to_json(problem))))
+    solution = constituency.decode(problem)
+    assert again.score(solution.structure) == solution.score == 5.5
+    assert again.leaf_tags == problem.leaf_tags
+    for wrong, message in (({"N": "m"}, "the tag 'm' for 'N'"), ({"M": "n"}, "preterminals has 'M'"), ([], "preterminals is")):
+        with pytest.raises(FormatError, match=message):
+            problem_from_json({**problem_to_json(problem), "preterminals": wrong})

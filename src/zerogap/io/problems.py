@@ -247,11 +247,13 @@ def write_joint(problem: constituency.JointProblem) -> dict[str, Any]:
     g = problem.grammar
     rules = [[*(g.symbols[s] for s in rule), number_to_json(score)] for rule, score in zip(g.binary, g.binary_scores, strict=True)]
     rules += [[*(g.symbols[s] for s in rule), number_to_json(score)] for rule, score in zip(g.unary, g.unary_scores, strict=True)]
+    preterminals = {symbol: problem.tags[tag] for symbol, (_, tag) in problem.leaf_tags.items()}
     return {
         "symbols": list(g.symbols),
         "root": g.symbols[g.root],
         "rules": rules,
         "tags": list(problem.tags),
+        **({"preterminals": preterminals} if any(symbol != tag for symbol, tag in preterminals.items()) else {}),
         "lexical": array_to_json(problem.lexical[:, problem.tag_symbols]),
         "emissions": array_to_json(problem.emissions),
         "transitions": array_to_json(problem.transitions),
@@ -262,7 +264,14 @@ def read_joint(value: dict[str, Any], where: str, resolution: float | None) -> c
     names = strings(field(value, "symbols", where), f"{where}.symbols")
     root = expect(field(value, "root", where), str, f"{where}.root")
     tags = strings(field(value, "tags", where), f"{where}.tags")
-    for name, symbols in (("root", [root]), ("tags", tags)):
+    preterminals = None
+    if "preterminals" in value:
+        preterminals = expect(value["preterminals"], dict, f"{where}.preterminals")
+        for symbol, tag in preterminals.items():
+            if tag not in tags:
+                raise FormatError(f"{where}.preterminals has the tag {tag!r} for {symbol!r}: expected one of {where}.tags.")
+    columns = list(preterminals or tags)
+    for name, symbols in (("root", [root]), ("tags" if preterminals is None else "preterminals", columns)):
         for symbol in symbols:
             if symbol not in names:
                 raise FormatError(f"{where}.{name} has {symbol!r}: expected one of {where}.symbols.")
@@ -283,18 +292,20 @@ def read_joint(value: dict[str, Any], where: str, resolution: float | None) -> c
             unary[rule[0], rule[1]] = number_from_json(rule[2], spot)
         else:
             binary[rule[0], rule[1], rule[2]] = number_from_json(rule[3], spot)
-    grammar = from_tables(names, binary, unary, {}, root)
+    grammar = from_tables(names, binary, unary, {}, root, cycles=True)
     given = array_from_json(field(value, "lexical", where), f"{where}.lexical")
-    if given.ndim != 2 or given.shape[1] != len(tags):
-        raise FormatError(f"{where}.lexical has shape {given.shape}: expected a row per word and {len(tags)} columns, one per tag.")
+    if given.ndim != 2 or given.shape[1] != len(columns):
+        of = "tag" if preterminals is None else "preterminal"
+        raise FormatError(f"{where}.lexical has shape {given.shape}: expected a row per word and {len(columns)} columns, one per {of}.")
     lexical = np.full((len(given), len(names)), -np.inf)
-    lexical[:, [grammar.symbols.index(tag) for tag in tags]] = given
+    lexical[:, [grammar.symbols.index(symbol) for symbol in columns]] = given
     return constituency.JointProblem(
         grammar,
         tags=tags,
         lexical=lexical,
         emissions=None if "emissions" not in value else array_from_json(value["emissions"], f"{where}.emissions"),
         transitions=array_from_json(field(value, "transitions", where), f"{where}.transitions"),
+        preterminals=preterminals,
         resolution=resolution,
     )
 
@@ -340,5 +351,5 @@ READERS: dict[str, tuple[Callable[[dict[str, Any], str, float | None], Problem],
     "dependency": (read_dependency, {"arcs", "projective", "single_root", "factors", "automata", "labels", "label_names", *ORDERS}),
     "hypergraph": (read_hypergraph, {"vertices", "root", "edges", "constraints"}),
     "sequence": (read_sequence, {"order", "labels", "emissions", "transitions", "start", "end", "constraints"}),
-    "joint": (read_joint, {"symbols", "root", "rules", "tags", "lexical", "emissions", "transitions"}),
+    "joint": (read_joint, {"symbols", "root", "rules", "tags", "preterminals", "lexical", "emissions", "transitions"}),
 }

@@ -45,28 +45,43 @@ def dual_bound(problem: JointProblem, allowed: NDArray[np.bool_], certificate: C
     every_score = np.concatenate([array.reshape(-1) for array in arrays])
     prices = checked_multipliers(certificate.values, rows, problem.resolution, problem.terms, every_score).reshape(allowed.shape)
     lexical = np.full(problem.lexical.shape, -np.inf)
-    symbols = problem.tag_symbols
-    lexical[:, symbols] = np.where(allowed, problem.lexical[:, symbols] - prices, -np.inf)
+    symbols, tags = problem.tag_symbols, problem.tag_of
+    lexical[:, symbols] = np.where(allowed[:, tags], problem.lexical[:, symbols] - prices[:, tags], -np.inf)
     dual = best_parse(problem.grammar, lexical) + best_tagging(np.where(allowed, problem.emissions + prices, -np.inf), problem.transitions)
     return floor_to_unit(dual, problem.unit)
 
 
 def best_parse(grammar: Grammar, lexical: Scores) -> float:
-    """The score of the best parse, by CKY over whole rule tables."""
+    """The score of the best parse, by CKY over whole tables of pairs of children and of rules, which are sorted by parent."""
     n, n_symbols = lexical.shape
     best = np.full((n, n + 1, n_symbols), -np.inf)
-    parents, lefts, rights = grammar.binary.T if len(grammar.binary) else np.zeros((3, 0), dtype=np.int32)
+    pairs, pair_of_rule = np.unique(grammar.binary[:, 1:], axis=0, return_inverse=True)
+    lefts, rights = pairs.T
+    parents, first_rule = np.unique(grammar.binary[:, 0], return_index=True)
     for length in range(1, n + 1):
         for i in range(n - length + 1):
             cell = lexical[i].copy() if length == 1 else np.full(n_symbols, -np.inf)
-            if length > 1 and len(parents):  # all splits at once
+            if length > 1 and len(parents):
                 j = i + length
-                joined = best[i, i + 1 : j][:, lefts] + best[i + 1 : j, j][:, rights]
-                np.maximum.at(cell, parents, grammar.binary_scores + joined.max(axis=0))
-            for (parent, child), score in zip(grammar.unary.tolist(), grammar.unary_scores.tolist(), strict=True):
-                cell[parent] = max(cell[parent], score + cell[child])  # sorted by parent, children first
-            best[i, i + length] = cell
+                joined = np.full(len(pairs), -np.inf)
+                for split in range(i + 1, j):
+                    np.maximum(joined, best[i, split, lefts] + best[split, j, rights], out=joined)
+                cell[parents] = np.maximum.reduceat(grammar.binary_scores + joined[pair_of_rule.reshape(-1)], first_rule)
+            best[i, i + length] = with_chains(grammar, cell)
     return float(best[0, n, grammar.root])
+
+
+def with_chains(grammar: Grammar, cell: Scores) -> Scores:
+    """What chains of unary rules make of the scores over one span: a rule more in every round, until nothing gets better."""
+    if len(grammar.unary) == 0:
+        return cell
+    parents, first_rule = np.unique(grammar.unary[:, 0], return_index=True)
+    for _ in range(len(grammar.symbols) + 1):  # a best chain has no symbol twice
+        above = np.maximum(cell[parents], np.maximum.reduceat(grammar.unary_scores + cell[grammar.unary[:, 1]], first_rule))
+        if (above == cell[parents]).all():
+            return cell
+        cell[parents] = above
+    raise VerificationError("chains of unary rules get better without end: a cycle of them scores more than zero.")
 
 
 def best_tagging(nodes: Scores, transitions: Scores) -> float:
@@ -100,9 +115,10 @@ def joint_optimum(problem: JointProblem) -> float:
         for i in range(n - length + 1):
             j = i + length
             cell: dict[int, Scores] = {}
-            for t in allowed[i] if length == 1 else ():
+            for symbol, t in zip(problem.tag_symbols, problem.tag_of.tolist(), strict=True) if length == 1 else ():
+                if t not in allowed[i] or problem.lexical[i, symbol] == -np.inf:
+                    continue
                 grid = np.full((len(live[i]), len(live[j])), -np.inf)
-                symbol = problem.tag_symbols[t]
                 for c in live[i]:
                     if table[c, t] > -np.inf:
                         after = place[j][(c * (n_tags + 1) + t) % contexts]
@@ -112,9 +128,13 @@ def joint_optimum(problem: JointProblem) -> float:
                 for (parent, left, right), score in rules:
                     if (i, split, left) in best and (split, j, right) in best:
                         keep(cell, parent, max_plus(best[i, split, left], best[split, j, right]) + score)
-            for (parent, child), score in chains:
-                if child in cell:
-                    keep(cell, parent, cell[child] + score)
+            better = True
+            while better:  # a round for every rule of the longest chain
+                better = False
+                for (parent, child), score in chains:
+                    if child in cell and (parent not in cell or (cell[child] + score > cell[parent]).any()):
+                        keep(cell, parent, cell[child] + score)
+                        better = True
             best.update({(i, j, symbol): grid for symbol, grid in cell.items()})
     top = best.get((0, n, grammar.root))
     return float((top[0] + table[live[n], n_tags]).max(initial=-np.inf)) if top is not None else -np.inf
