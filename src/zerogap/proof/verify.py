@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from zerogap.constituency.lexical_agreement import LexicalAgreement
+from zerogap.constituency.lexical_problem import LexicalProblem
 from zerogap.constituency.problem import JointProblem
 from zerogap.dependency.problem import Problem as DependencyProblem
 from zerogap.errors import InputError, InvalidStructure, VerificationError
@@ -20,6 +22,8 @@ from zerogap.proof.constituency import joint_bound
 from zerogap.proof.dependency import dependency_bound
 from zerogap.proof.dependency_alternatives import dependency_alternatives
 from zerogap.proof.hypergraph import hypergraph_bound
+from zerogap.proof.lexical_agreement import agreement_bound
+from zerogap.proof.lexical_parsing import lexical_bound
 from zerogap.proof.sequence import sequence_alternatives, sequence_bound
 from zerogap.proof.solution import Solution
 from zerogap.proof.translation_phrases import phrase_bound
@@ -32,6 +36,8 @@ from zerogap.translation.syntax_problem import SyntaxProblem
 CHECKERS: dict[type, Callable[[Any, Any, float], float]] = {
     HypergraphProblem: lambda problem, certificate, _: hypergraph_bound(problem, certificate),
     DependencyProblem: lambda problem, certificate, _: dependency_bound(problem, certificate),
+    LexicalProblem: lexical_bound,
+    LexicalAgreement: agreement_bound,
     JointProblem: lambda problem, certificate, _: joint_bound(problem, certificate),
     SequenceProblem: sequence_bound,
     PhraseProblem: phrase_bound,

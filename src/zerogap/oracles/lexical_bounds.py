@@ -1,0 +1,219 @@
+"""What a symbol over a span can be worth in any parse with heads, when every rule scores as for its best head (Rush 2014, section 2.2.2).
+
+    inside[i, j, X]  = max over X -> Y Z of inside[i, k, Y] + inside[k, j, Z] + score        and over X -> Y, all at most 0
+    outside[i, k, Y] = max over X -> Y Z of outside[i, j, X] + inside[k, j, Z] + score       and so on
+
+Rules are found by their child with the head, of which there are few in a span. What no parse of at least `threshold` has is left out of
+the outside pass, so that it ends with the items that count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerogap.grid import Scores
+from zerogap.oracles.compile import float64, inner, int64, kernel, readonly, writable
+
+LOWEST = -np.inf
+PLACES = readonly(int64, 1)
+NUMBERS = readonly(float64, 1)
+CHART = readonly(float64, 3)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeadRules:
+    """Rules by the child that has the head: begin and end for every symbol, sister, parent, place of the rule."""
+
+    start: NDArray[np.int64]
+    sister: NDArray[np.int64]
+    parent: NDArray[np.int64]
+    rule: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, heads: NDArray[np.int64], sisters: NDArray[np.int64], parents: NDArray[np.int64], n_symbols: int) -> HeadRules:
+        order = np.argsort(heads, kind="stable")
+        start = np.searchsorted(heads[order], np.arange(n_symbols + 1)).astype(np.int64)
+        return cls(start, np.ascontiguousarray(sisters[order]), np.ascontiguousarray(parents[order]), order.astype(np.int64))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeadIndex:
+    """The rules of a grammar with heads as the kernels want them."""
+
+    n_symbols: int
+    root: int
+    left: HeadRules  # the left child has the head
+    right: HeadRules
+    up: HeadRules  # unary rules by their child; there is no sister
+    down: HeadRules  # by their parent, which stands in the place of the head
+
+    @classmethod
+    def of(cls, n_symbols: int, root: int, binary: NDArray[np.int64], head_side: NDArray[np.int64], unary: NDArray[np.int64]) -> HeadIndex:
+        def of_side(side: int) -> HeadRules:
+            keep = np.flatnonzero(head_side == side)
+            rows = binary[keep]
+            index = HeadRules.of(rows[:, 1 + side], rows[:, 2 - side], rows[:, 0], n_symbols)
+            return HeadRules(index.start, index.sister, index.parent, keep[index.rule])
+
+        none = np.full(len(unary), -1, dtype=np.int64)
+        up = HeadRules.of(unary[:, 1], none, unary[:, 0], n_symbols)
+        return cls(n_symbols, root, of_side(0), of_side(1), up, HeadRules.of(unary[:, 0], none, unary[:, 1], n_symbols))
+
+
+@inner
+def close_row(row, start, other, rule, scores, waiting, is_waiting):
+    """Goes on along unary rules from what is in a row until nothing gets better: scores are at most 0."""
+    height = 0
+    for x in range(row.shape[0]):
+        if row[x] > LOWEST:
+            waiting[height] = x
+            is_waiting[x] = True
+            height += 1
+    while height > 0:
+        height -= 1
+        x = waiting[height]
+        is_waiting[x] = False
+        for p in range(start[x], start[x + 1]):
+            total = row[x] + scores[rule[p]]
+            if total > row[other[p]]:
+                row[other[p]] = total
+                if not is_waiting[other[p]]:
+                    waiting[height] = other[p]
+                    is_waiting[other[p]] = True
+                    height += 1
+
+
+@kernel(
+    int64(
+        readonly(float64, 2), PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, NUMBERS, NUMBERS,
+        writable(float64, 3), writable(int64, 3), writable(int64, 2),
+    )
+)  # fmt: skip
+def fill_bounds(
+    lexical, left_start, left_sister, left_parent, left_rule, right_start, right_sister, right_parent, right_rule, up_start,
+    up_parent, up_rule, binary, unary, inside, live, sizes,
+):  # out: inside (n, n + 1, symbols), live (n, n + 1, symbols): those above -inf, sizes (n, n + 1): how many  # fmt: skip
+    n, n_symbols = lexical.shape
+    waiting, is_waiting = np.empty(n_symbols, dtype=np.int64), np.zeros(n_symbols, dtype=np.bool_)
+    for length in range(1, n + 1):
+        for i in range(n - length + 1):
+            j = i + length
+            cell = inside[i, j]
+            for x in range(n_symbols):
+                cell[x] = lexical[i, x] if length == 1 else LOWEST
+            for k in range(i + 1, j):
+                first, second = inside[i, k], inside[k, j]
+                for at in range(sizes[i, k]):
+                    y = live[i, k, at]
+                    for p in range(left_start[y], left_start[y + 1]):
+                        total = first[y] + second[left_sister[p]] + binary[left_rule[p]]
+                        if total > cell[left_parent[p]]:
+                            cell[left_parent[p]] = total
+                for at in range(sizes[k, j]):
+                    z = live[k, j, at]
+                    for p in range(right_start[z], right_start[z + 1]):
+                        total = second[z] + first[right_sister[p]] + binary[right_rule[p]]
+                        if total > cell[right_parent[p]]:
+                            cell[right_parent[p]] = total
+            close_row(cell, up_start, up_parent, up_rule, unary, waiting, is_waiting)
+            count = 0
+            for x in range(n_symbols):
+                if cell[x] > LOWEST:
+                    live[i, j, count] = x
+                    count += 1
+            sizes[i, j] = count
+    return 0
+
+
+@kernel(
+    int64(
+        CHART, readonly(int64, 3), readonly(int64, 2), PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES,
+        PLACES, NUMBERS, NUMBERS, int64, float64, writable(float64, 3),
+    )
+)  # fmt: skip
+def fill_outside(
+    inside, live, sizes, left_start, left_sister, left_parent, left_rule, right_start, right_sister, right_parent, right_rule, down_start,
+    down_child, down_rule, binary, unary, root, threshold, outside,
+):  # out: outside, given as -inf; only what is in a parse of at least the threshold is sure to have its value  # fmt: skip
+    n, n_symbols = inside.shape[0], inside.shape[2]
+    waiting, is_waiting = np.empty(n_symbols, dtype=np.int64), np.zeros(n_symbols, dtype=np.bool_)
+    outside[0, n, root] = 0.0
+    kept = 0
+    for length in range(n, 0, -1):
+        for i in range(n - length + 1):
+            j = i + length
+            above, below = outside[i, j], inside[i, j]
+            close_row(above, down_start, down_child, down_rule, unary, waiting, is_waiting)
+            reached = False
+            for x in range(n_symbols):
+                if above[x] > LOWEST:
+                    if above[x] + below[x] >= threshold and below[x] > LOWEST:
+                        reached = True
+                        kept += 1
+                    else:
+                        above[x] = LOWEST
+            if not reached:
+                continue
+            for k in range(i + 1, j):
+                first, second = inside[i, k], inside[k, j]
+                outer_first, outer_second = outside[i, k], outside[k, j]
+                for at in range(sizes[i, k]):
+                    y = live[i, k, at]
+                    for p in range(left_start[y], left_start[y + 1]):
+                        z = left_sister[p]
+                        score = above[left_parent[p]] + binary[left_rule[p]]
+                        if score + first[y] + second[z] >= threshold and score + second[z] > LOWEST:
+                            outer_first[y] = max(outer_first[y], score + second[z])
+                            outer_second[z] = max(outer_second[z], score + first[y])
+                for at in range(sizes[k, j]):
+                    z = live[k, j, at]
+                    for p in range(right_start[z], right_start[z + 1]):
+                        y = right_sister[p]
+                        score = above[right_parent[p]] + binary[right_rule[p]]
+                        if score + first[y] + second[z] >= threshold and score + first[y] > LOWEST:
+                            outer_first[y] = max(outer_first[y], score + second[z])
+                            outer_second[z] = max(outer_second[z], score + first[y])
+    return kept
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SpanBounds:
+    """The inside half, which serves several thresholds."""
+
+    index: HeadIndex
+    binary: Scores
+    unary: Scores
+    inside: Scores  # (n, n + 1, symbols)
+    live: NDArray[np.int64]
+    sizes: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, index: HeadIndex, lexical: Scores, binary: Scores, unary: Scores) -> SpanBounds:
+        """Of the best scores of rules, and of tags over words (n, symbols)."""
+        n = len(lexical)
+        inside = np.full((n, n + 1, index.n_symbols), LOWEST)  # spans that are none stay so
+        live, sizes = np.empty((n, n + 1, index.n_symbols), dtype=np.int64), np.zeros((n, n + 1), dtype=np.int64)
+        left, right, up = index.left, index.right, index.up
+        fill_bounds(
+            lexical, left.start, left.sister, left.parent, left.rule, right.start, right.sister, right.parent, right.rule,
+            up.start, up.parent, up.rule, binary, unary, inside, live, sizes,
+        )  # fmt: skip
+        return cls(index, binary, unary, inside, live, sizes)
+
+    @property
+    def best(self) -> float:
+        """No parse scores more."""
+        return float(self.inside[0, -1, self.index.root])
+
+    def outside(self, threshold: float) -> Scores:
+        """What the rest of a parse can add to a symbol over a span, -inf where no parse reaches the threshold."""
+        outside = np.full(self.inside.shape, LOWEST)
+        left, right, down = self.index.left, self.index.right, self.index.down
+        fill_outside(
+            self.inside, self.live, self.sizes, left.start, left.sister, left.parent, left.rule, right.start, right.sister, right.parent,
+            right.rule, down.start, down.parent, down.rule, self.binary, self.unary, self.index.root, threshold, outside,
+        )  # fmt: skip
+        return outside

@@ -1,0 +1,247 @@
+"""CKY with heads in O(n^4): the best parse under a grammar whose rules score pairs of words (Eisner & Satta 1999; Rush 2014, 4.2.2).
+
+    hook[k, j, Z, h] = max over m in the span of item[k, j, Z, m] + words[class of Z, m, h]            Z looks for a head outside of it
+    item[i, j, X, h] = max over X(h) -> Y(h) Z of item[i, k, Y, h] + hook[k, j, Z, h] + binary[rule, h, verb between]
+
+and the mirror image, and unary rules, which score at most 0. Only the given items (symbols over spans) are filled, and of these only the
+heads whose score, with the most that the rest of a parse can add, reaches a threshold: if some parse reaches it, the best one is found.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerogap.grid import Scores
+from zerogap.oracles.compile import boolean, float64, int64, kernel, readonly, writable
+from zerogap.oracles.lexical_bounds import LOWEST, NUMBERS, PLACES, HeadIndex
+
+WORD = -1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeadScores:
+    """The scores of a sentence. Candidates for heads are sorted by position; those of position i begin at first[i]."""
+
+    first: NDArray[np.int64]  # (n + 1,)
+    tags: NDArray[np.int64]  # (candidates,): symbols
+    between: NDArray[np.bool_]  # (candidates, n + 1): whether a verb stands between the head and a place
+    classes: NDArray[np.int64]  # (symbols,): the row of `words`, -1 for what is never a sister
+    binary: Scores  # (rules, candidates, 2)
+    unary: Scores  # (rules, candidates, 2)
+    edges: NDArray[np.int64]  # (unary rules,): -1 none, 0 the left edge, 1 the right edge
+    words: Scores  # (classes, sister, head)
+    roots: Scores  # (candidates,)
+    rest: Scores  # (candidates,): the most that the candidate's own word can bring above its item
+
+
+@kernel(
+    int64(
+        PLACES, PLACES, readonly(boolean, 2), PLACES, readonly(float64, 3), readonly(float64, 3), PLACES, readonly(float64, 3), NUMBERS,
+        PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES,
+        readonly(int64, 3), PLACES, NUMBERS, PLACES, PLACES, float64, float64,
+        writable(int64, 3), writable(float64, 1), writable(float64, 1), writable(int64, 2),
+    )
+)  # fmt: skip
+def fill_heads(
+    first, tags, between, classes, binary, unary, edges, words, rest,
+    left_start, left_sister, left_parent, left_rule, right_start, right_sister, right_parent, right_rule, up_start, up_parent, up_rule,
+    bounds, symbols, outside, offsets, hook_offsets, threshold, beam,
+    place, scores, hooks, back,
+):  # out: place (n, n + 1, symbols), scores, hooks, back (scores, 2): rule or rules + unary rule, split  # fmt: skip
+    """How many sums were formed for binary rules."""
+    n, size, n_rules = bounds.shape[0], tags.shape[0], binary.shape[0]
+    lows, highs = np.zeros(symbols.shape[0], dtype=np.int64), np.zeros(symbols.shape[0], dtype=np.int64)  # where live heads are
+    dirty = np.zeros(symbols.shape[0], dtype=np.bool_)
+    waiting = np.empty(symbols.shape[0] + 1, dtype=np.int64)
+    tried = 0
+    for length in range(1, n + 1):
+        for i in range(n - length + 1):
+            j = i + length
+            begin, end, base = bounds[i, j, 0], bounds[i, j, 1], first[i]
+            if begin == end:
+                continue
+            for item in range(begin, end):
+                place[i, j, symbols[item]] = item
+            if length == 1:
+                for c in range(first[i], first[j]):
+                    item = place[i, j, tags[c]]
+                    if item >= 0:
+                        scores[offsets[item] + c - base] = 0.0
+                        back[offsets[item] + c - base, 0] = WORD
+            for k in range(i + 1, j):
+                for item in range(bounds[i, k, 0], bounds[i, k, 1]):
+                    y = symbols[item]
+                    if lows[item] == highs[item]:
+                        continue
+                    for p in range(left_start[y], left_start[y + 1]):
+                        sister = place[k, j, left_sister[p]]
+                        target = place[i, j, left_parent[p]]
+                        if sister < 0 or target < 0 or lows[sister] == highs[sister]:
+                            continue
+                        rule, hook = left_rule[p], hook_offsets[sister]
+                        from_, to = offsets[item] - base, offsets[target] - base
+                        tried += highs[item] - lows[item]
+                        for c in range(lows[item], highs[item]):
+                            total = scores[from_ + c] + hooks[hook + c] + binary[rule, c, 1 if between[c, k] else 0]
+                            if total > scores[to + c]:
+                                scores[to + c] = total
+                                back[to + c, 0], back[to + c, 1] = rule, k
+                for item in range(bounds[k, j, 0], bounds[k, j, 1]):
+                    z = symbols[item]
+                    if lows[item] == highs[item]:
+                        continue
+                    for p in range(right_start[z], right_start[z + 1]):
+                        sister = place[i, k, right_sister[p]]
+                        target = place[i, j, right_parent[p]]
+                        if sister < 0 or target < 0 or lows[sister] == highs[sister]:
+                            continue
+                        rule, hook = right_rule[p], hook_offsets[sister]
+                        from_, to = offsets[item] - first[k], offsets[target] - base
+                        tried += highs[item] - lows[item]
+                        for c in range(lows[item], highs[item]):
+                            total = scores[from_ + c] + hooks[hook + c] + binary[rule, c, 1 if between[c, k] else 0]
+                            if total > scores[to + c]:
+                                scores[to + c] = total
+                                back[to + c, 0], back[to + c, 1] = rule, k
+            highest = LOWEST  # a unary rule promises no more than what is below it
+            for item in range(begin, end):
+                for c in range(first[i], first[j]):
+                    highest = max(highest, scores[offsets[item] + c - base] + rest[c] + outside[item])
+            lowest = max(threshold, highest - beam)
+            height = 0
+            for item in range(begin, end):  # unary rules until nothing gets better
+                for c in range(first[i], first[j]):
+                    at = offsets[item] + c - base
+                    if scores[at] + rest[c] + outside[item] < lowest:
+                        scores[at] = LOWEST
+                    elif scores[at] > LOWEST and not dirty[item]:
+                        dirty[item] = True
+                        waiting[height] = item
+                        height += 1
+            while height > 0:
+                height -= 1
+                item = waiting[height]
+                dirty[item] = False
+                x = symbols[item]
+                for p in range(up_start[x], up_start[x + 1]):
+                    target = place[i, j, up_parent[p]]
+                    if target < 0:
+                        continue
+                    rule = up_rule[p]
+                    edge = edges[rule]
+                    for c in range(first[i], first[j]):
+                        score = scores[offsets[item] + c - base]
+                        if score > LOWEST:
+                            verb = edge >= 0 and between[c, i if edge == 0 else j]
+                            score += unary[rule, c, 1 if verb else 0]
+                            to = offsets[target] + c - base
+                            if score > scores[to] and score + rest[c] + outside[target] >= lowest:
+                                scores[to] = score
+                                back[to, 0], back[to, 1] = n_rules + rule, -1
+                                if not dirty[target]:
+                                    dirty[target] = True
+                                    waiting[height] = target
+                                    height += 1
+            for item in range(begin, end):
+                low, high = first[j], first[i]
+                for c in range(first[i], first[j]):
+                    if scores[offsets[item] + c - base] > LOWEST:
+                        low, high = min(low, c), max(high, c + 1)
+                lows[item], highs[item] = (low, high) if low < high else (0, 0)
+                kind = classes[symbols[item]]
+                if kind < 0:
+                    continue
+                hook = hook_offsets[item]
+                for m in range(low, high):
+                    score = scores[offsets[item] + m - base]
+                    if score > LOWEST:
+                        for h in range(first[i]):
+                            hooks[hook + h] = max(hooks[hook + h], score + words[kind, m, h])
+                        for h in range(first[j], size):
+                            hooks[hook + h] = max(hooks[hook + h], score + words[kind, m, h])
+    return tried
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeadChart:
+    """The filled items."""
+
+    bounds: NDArray[np.int64]  # (n, n + 1, 2): the items of a span, from and to
+    symbols: NDArray[np.int64]
+    offsets: NDArray[np.int64]  # (items,): where the scores of the heads in the span begin
+    place: NDArray[np.int64]  # (n, n + 1, symbols): the item, -1 for none
+    scores: Scores
+    back: NDArray[np.int64]
+    tried: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeadParse:
+    """A parse, each node before those below it, left to right."""
+
+    score: float
+    symbols: list[int]
+    sizes: list[int]  # the number of children, 0 over a word
+
+
+def head_chart(index: HeadIndex, given: HeadScores, outside: Scores, threshold: float, *, beam: float = np.inf) -> HeadChart:
+    """Fills the items whose `outside` (n, n + 1, symbols) is above -inf. With a `beam`, heads of items that promise less than the best of
+    their span by more than this are left out too, and the best parse may be lost."""
+    n, size = len(outside), len(given.tags)
+    starts, ends, symbols = np.nonzero(outside > LOWEST)
+    spans = starts * (n + 1) + ends
+    edges = np.searchsorted(spans, np.arange(n * (n + 1) + 1)).astype(np.int64)
+    bounds = np.ascontiguousarray(np.stack([edges[:-1], edges[1:]], axis=1).reshape(n, n + 1, 2))
+    widths = given.first[ends] - given.first[starts]
+    offsets = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
+    hooked = given.classes[symbols] >= 0
+    hook_offsets = np.where(hooked, (np.cumsum(hooked) - 1) * size, -1).astype(np.int64)
+    place = np.full(outside.shape, -1, dtype=np.int64)
+    scores, hooks = np.full(offsets[-1], LOWEST), np.full(int(hooked.sum()) * size, LOWEST)
+    back = np.full((len(scores), 2), WORD, dtype=np.int64)
+    left, right, up = index.left, index.right, index.up
+    tried = fill_heads(
+        given.first, given.tags, given.between, given.classes, given.binary, given.unary, given.edges, given.words, given.rest,
+        left.start, left.sister, left.parent, left.rule, right.start, right.sister, right.parent, right.rule, up.start, up.parent, up.rule,
+        bounds, symbols.astype(np.int64), outside[starts, ends, symbols], offsets, hook_offsets, threshold, beam,
+        place, scores, hooks, back,
+    )  # fmt: skip
+    return HeadChart(bounds, symbols.astype(np.int64), offsets, place, scores, back, int(tried))
+
+
+def best_head_parse(
+    index: HeadIndex, given: HeadScores, chart: HeadChart, binary: NDArray[np.int64], head_side: NDArray[np.int64], unary: NDArray[np.int64]
+) -> HeadParse | None:
+    """A best parse of the chart, read off its back-pointers; None if there is none."""
+    n = len(chart.bounds)
+    top = chart.place[0, n, index.root]
+    if top < 0:
+        return None
+    totals = chart.scores[chart.offsets[top] : chart.offsets[top + 1]] + given.roots
+    if totals.max() == LOWEST:
+        return None
+    symbols, sizes = [], []
+    waiting = [(0, n, index.root, int(totals.argmax()))]
+    while waiting:
+        i, j, x, c = waiting.pop()
+        at = int(chart.offsets[chart.place[i, j, x]]) + c - int(given.first[i])
+        rule, split = chart.back[at].tolist()
+        symbols.append(x)
+        if rule == WORD:
+            sizes.append(0)
+        elif rule >= len(binary):
+            sizes.append(1)
+            waiting.append((i, j, int(unary[rule - len(binary), 1]), c))
+        else:
+            sizes.append(2)
+            side = int(head_side[rule])
+            below, (start, end) = binary[rule, 1:].tolist(), ((split, j), (i, split))[side]
+            item, low = int(chart.place[start, end, below[1 - side]]), int(given.first[start])
+            found = chart.scores[chart.offsets[item] : chart.offsets[item + 1]]
+            m = low + int((found + given.words[given.classes[below[1 - side]], low : low + len(found), c]).argmax())
+            heads = (c, m) if side == 0 else (m, c)
+            waiting += [(split, j, below[1], heads[1]), (i, split, below[0], heads[0])]
+    return HeadParse(float(totals.max()), symbols, sizes)
