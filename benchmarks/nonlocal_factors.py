@@ -217,9 +217,9 @@ def figures(treebank: str, results: dict[int | None, Measured]) -> None:
             print(f"{low:>4}-{high:<4}{size:5} " + " ".join(cells))
 
 
-def against_program(treebank: str, parser: FactorParser, sentences: Sequence[Sentence]) -> None:
+def against_program(treebank: str, parser: FactorParser, sentences: Sequence[Sentence], options: argparse.Namespace) -> None:
     headline(f"{treebank}: at most {PROGRAM} words, by branch and bound and by the integer program")
-    short = [sentence for sentence in sentences if len(sentence) <= PROGRAM]
+    short = [sentence for sentence in sentences if len(sentence) <= PROGRAM][: options.programs]
     same, ours, theirs, open_ = 0, 0.0, 0.0, 0
     for sentence in short:
         problem = parser.problem(sentence)
@@ -314,6 +314,7 @@ def main() -> None:
     reader.add_argument("--more-epochs", type=int, default=2)
     reader.add_argument("--train-heads", type=int, default=10)
     reader.add_argument("--features", type=int, default=1_000_000, help="weights of a model that are kept, the largest")
+    reader.add_argument("--programs", type=int, default=None, help="sentences for the integer program; all by default")
     reader.add_argument("--rows", nargs="+", default=list(FAMILIES), choices=list(FAMILIES))
     reader.add_argument("--parts", nargs="*", default=list(PARTS), choices=PARTS)
     options = reader.parse_args()
@@ -331,7 +332,7 @@ def main() -> None:
             if "lengths" in options.parts:
                 figures(treebank, results)
         if "ilp" in options.parts:
-            against_program(treebank, list(parsers.values())[-1].with_heads(10), sentences)
+            against_program(treebank, list(parsers.values())[-1].with_heads(10), sentences, options)
     if "dense" in options.parts:
         dense()
 

@@ -1,4 +1,4 @@
-"""Non-projective parsing with larger parts as a linear program in HiGHS, relaxed or with integer arcs.
+"""Parsing with larger parts as a linear program in HiGHS, relaxed or with integer arcs.
 
 The programs of Martins, Smith & Xing 2009 that Rush 2014, table 6.2, compares with, on the variables of `dependency_flow`:
 
@@ -11,6 +11,8 @@ The programs of Martins, Smith & Xing 2009 that Rush 2014, table 6.2, compares w
     grandsiblings         the same for steps: sum_g t(g, h, s, m) = step(h, s, m), and sum_s t(g, h, s, m) <= arc(g, h). Their variables
                           carry the scores of grandparents too
     factors               a variable for each, at most every one of its arcs, and at least what they leave of 1 (Martins et al. 2009)
+
+    projective            of two arcs that cross, at most one: as many rows as there are such pairs
 
 What is forbidden has no variable. If arcs are integers, so are all the others.
 """
@@ -68,6 +70,8 @@ def solve_dependency(
     arcs = add_arcs(program, scores, single_root=problem.single_root)
     FLOWS[flow](program, arcs, n)
     add_parts(program, arcs, problem, grandparents)
+    if problem.projective:
+        add_crossings(program, arcs)
     objective = np.concatenate(program.scores)
     whole = np.arange(len(objective)) < (len(arcs.columns) if integer else 0)
     left = None if time_limit is None else max(time_limit - (time.perf_counter() - began), 0.0)
@@ -92,8 +96,6 @@ def check_options(problem: Problem, flow: str, grandparents: str) -> None:
         raise UnknownMethod("flow", flow, FLOWS)
     if grandparents not in GRANDPARENTS:
         raise UnknownMethod("grandparents", grandparents, GRANDPARENTS)
-    if problem.projective:
-        raise InputError("the problem is projective: expected projective=False, as the linear programs are over all trees.")
     for name in ("trisiblings", "automata"):
         if name in problem.larger:
             raise InputError(f"the problem scores {name}: expected none, as the linear programs have no variables for them.")
@@ -119,6 +121,15 @@ def add_parts(program: Blocks, arcs: Arcs, problem: Problem, grandparents: str) 
         (add_grandparents if grandparents == "tight" else add_products)(program, arcs, problem.grandparents)
     if problem.factors:
         add_factors(program, arcs, problem)
+
+
+def add_crossings(program: Blocks, arcs: Arcs) -> None:
+    """Of two arcs that cross, at most one."""
+    low, high = np.minimum(arcs.heads, arcs.words), np.maximum(arcs.heads, arcs.words)
+    first, second = np.nonzero((low[:, None] < low) & (low < high[:, None]) & (high[:, None] < high))
+    rows = program.add_rows(len(first), -np.inf, 1.0)
+    program.fill(rows, arcs.columns[first])
+    program.fill(rows, arcs.columns[second])
 
 
 class Sides(NamedTuple):
