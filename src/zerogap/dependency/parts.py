@@ -12,6 +12,7 @@ Modifiers of a head on one side are counted outward from it: m_1 is the nearest.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +27,7 @@ from zerogap.errors import InputError, ScoreError, ScoreShapeError, ScoreTypeErr
 from zerogap.grid import Scores, as_scores, check_scores, round_to_grid
 
 Indices = NDArray[np.int64]
+MOST_REMEMBERED = 50_000  # entries of an array
 LARGEST_BATCH = 2**20  # parts that a function is asked for at once
 
 
@@ -258,9 +260,16 @@ def key_of(indices: Sequence[Indices], size: int) -> Indices:
 
 
 def meaning(name: str, n: int) -> NDArray[np.bool_]:
-    """Which indices are parts, (n + 1, n + 1, ...)."""
+    """Which indices are parts, (n + 1, n + 1, ...); not to be changed."""
+    return (remembered_meaning if (n + 1) ** ORDERS[name] <= MOST_REMEMBERED else new_meaning)(name, n)
+
+
+def new_meaning(name: str, n: int) -> NDArray[np.bool_]:
     shape = (n + 1,) * ORDERS[name]
     return np.broadcast_to(MEANING[name](*np.ogrid[tuple(slice(size) for size in shape)]), shape)
+
+
+remembered_meaning = functools.lru_cache(maxsize=256)(new_meaning)  # many sentences have the same length
 
 
 def read_parts(name: str, value: Any, n: int) -> tuple[str, Scores, Callable[[Scores, float], Parts]]:
