@@ -78,6 +78,16 @@ def test_the_kernel_does_what_passes_say(parsers, order, learner, rule):
         at += n
 
 
+@pytest.mark.parametrize("rule", [MARGIN, MEAN])
+def test_a_rule_that_prunes_nothing(parsers, rule):
+    trained, (data, held_out) = parsers
+    parser = with_cascade(trained["sibling"], data, held_out, band=2, epochs=1)
+    open_ = replace(parser, passes=tuple(replace(one, rule=Rule(rule, -np.inf)) for one in parser.passes if one.kind != DICTIONARY))
+    _, scores, left = Cascade(open_).parsed(held_out)
+    assert left[:, 3].tolist() == [len(sentence) ** 2 for sentence in held_out]
+    assert scores.tolist() == [replace(parser, pruner=None).parse(sentence).solution.score for sentence in held_out]
+
+
 def test_a_parse_has_a_true_bound(parsers):
     trained, (data, held_out) = parsers
     parser = with_cascade(trained["grandsibling"], data, held_out, band=2, epochs=1, error=0.3)

@@ -26,6 +26,7 @@ def test_the_best_is_always_kept(n, seed, name, value):
         clear = np.abs(marginals - threshold) > 1e-9
         assert (kept == (marginals >= threshold))[clear & (best > mean)].all()
     assert (ALL.kept(best, marginals) == (marginals > -np.inf)).all()
+    assert (Rule(MEAN, -np.inf).kept(best, marginals) == (marginals > -np.inf)).all()
 
 
 @pytest.mark.parametrize("name", [MARGIN, MEAN])

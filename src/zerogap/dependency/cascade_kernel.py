@@ -27,6 +27,7 @@ from zerogap.oracles.vine import vine_max_marginals
 NO_PASS, BY_MARGIN, BY_MEAN = 0, 1, 2  # rules of passes
 NOTHING, FIRST, SIBLING, GRANDSIBLING = -1, 0, 1, 2  # orders of the last model; nothing: there is none, and no heads
 VINE_PASS, FIRST_PASS, SECOND_PASS = 0, 1, 2
+LEAST = -np.finfo(np.float64).max
 
 # A model as kernels read it: roles, terms and counts of `PartFeatures`, its plan, and its table.
 MODEL = types.Tuple(  # type: ignore[no-untyped-call]  # of numba
@@ -60,14 +61,15 @@ def encoded(model, hashes):
 
 @inner
 def threshold_of(rule, value, best, marginals):
-    if rule == BY_MARGIN:
-        return best + value
+    """As `relax.cascade.Rule.threshold`; above -inf, so that what no structure has is never kept."""
+    if rule == BY_MARGIN or value == -np.inf:
+        return max(best + value, LEAST)
     total, size = 0.0, 0
     for p in range(marginals.size):
         if marginals[p] > -np.inf:
             total += marginals[p]
             size += 1
-    return min(best, value * best + (1.0 - value) * (total / size if size > 0 else best))
+    return max(min(best, value * best + (1.0 - value) * (total / size if size > 0 else best)), LEAST)
 
 
 @inner
@@ -107,13 +109,10 @@ def prune_by_vine(model, hashes, band, rule, value, single_root, allowed):  # ou
                     far[side, m] = -np.inf
     near_worth, far_worth = np.empty((2, n + 1, band + 1)), np.empty((3, n + 1))
     best = vine_max_marginals(near, far, single_root, near_worth, far_worth)
-    if rule == BY_MARGIN:
-        threshold = best + value
-    else:
-        both = np.empty(near_worth.size + far_worth.size)
-        both[: near_worth.size] = near_worth.reshape(-1)
-        both[near_worth.size :] = far_worth.reshape(-1)
-        threshold = threshold_of(rule, value, best, both)
+    both = np.empty(near_worth.size + far_worth.size)
+    both[: near_worth.size] = near_worth.reshape(-1)
+    both[near_worth.size :] = far_worth.reshape(-1)
+    threshold = threshold_of(rule, value, best, both)
     for m in range(1, n + 1):
         allowed[0, m] = far_worth[0, m] >= threshold
         before, after = far_worth[1, m] >= threshold, far_worth[2, m] >= threshold

@@ -94,9 +94,3 @@ class BestPaths:
         arrays = graph.edge_start, graph.tail_start, graph.tails
         spread_counts(*arrays, self.heads, self.inside_edge, self.outside_edge, wanted, counts)
         return counts
-
-    def best_counts(self) -> Scores:
-        """1 for the hyperedges of a best hyperpath, 0 for the others."""
-        wanted = np.zeros(self.hypergraph.n_edges)
-        wanted[self.inside_edge[self.hypergraph.root]] = 1.0
-        return self.counts(wanted)

@@ -53,7 +53,7 @@ class Rule(NamedTuple):
 
     def threshold(self, best: float, marginals: Scores) -> float:
         """What a part must be worth to be kept."""
-        if self.name == MARGIN:
+        if self.name == MARGIN or self.value == -np.inf:  # 0 times infinity has no value
             return best + self.value
         return min(best, self.value * best + (1.0 - self.value) * mean_of(best, marginals))
 
