@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zerogap.constituency.lexical_decoders import coarse_bounds, decode_lexical, head_index, head_scores, search
+from zerogap.constituency.lexical_decoders import coarse_bounds, decode_lexical, head_index, head_scores, rule_bounds, search
 from zerogap.constituency.lexical_problem import LexicalGrammar, LexicalProblem
 from zerogap.errors import Infeasible
 from zerogap.oracles.lexical_cky import best_head_parse, head_chart
@@ -85,16 +85,16 @@ def optimum(problem):
 
 @given(lexical_problems(), st.sampled_from([0.5, 3.0, 10.0]))
 @settings(max_examples=300)
-def test_the_best_parse(problem, beam):
+def test_the_best_parse(problem, margin):
     best = optimum(problem)
     if best is None:
         return
     for pruning in (True, False):
         if best == -np.inf:
             with pytest.raises(Infeasible):
-                decode_lexical(problem, pruning=pruning, beam=beam)
+                decode_lexical(problem, pruning=pruning, margin=margin)
         else:
-            solution = decode_lexical(problem, pruning=pruning, beam=beam)
+            solution = decode_lexical(problem, pruning=pruning, margin=margin)
             problem.check(solution.structure)
             assert solution.score == best == problem.score(solution.structure) == solution.bound
 
@@ -106,7 +106,7 @@ def test_every_threshold(problem, threshold):
     if best is None:
         return
     index, scores, grammar = head_index(problem.grammar), head_scores(problem), problem.grammar
-    bounds = coarse_bounds(problem.grammar, scores, index)
+    bounds = coarse_bounds(problem.grammar, scores, rule_bounds(problem.grammar, scores))
     assert bounds.best >= best
     chart = head_chart(index, scores, bounds.outside(float(threshold)), float(threshold))
     parse = best_head_parse(index, scores, chart, grammar.binary, grammar.head_side, grammar.unary)
@@ -118,7 +118,8 @@ def test_every_threshold(problem, threshold):
 def test_spans_are_bounded(problem):
     """No parse scores more than what any of its symbols over a span is said to be worth."""
     trees = all_parses(problem)
-    bounds = coarse_bounds(problem.grammar, head_scores(problem), head_index(problem.grammar))
+    given = head_scores(problem)
+    bounds = coarse_bounds(problem.grammar, given, rule_bounds(problem.grammar, given))
     around = bounds.outside(-np.inf)
     number = {name: i for i, name in enumerate(problem.grammar.symbols)}
 
@@ -147,6 +148,6 @@ def test_pruning_leaves_things_out():
         grammar, positions=[0, 0, 1, 1], tags=[1, 2, 1, 2], verbs=[False, False],
         binary=np.stack([np.zeros((4, 2)), np.full((4, 2), -9.0)]), unary=np.zeros((0, 4, 2)), words=np.zeros((1, 4, 4)), roots=np.zeros(4),
     )  # fmt: skip
-    found = search(grammar, head_scores(problem), beam=1.0)
+    found = search(grammar, head_scores(problem), margin=1.0)
     assert found.parse.symbols == [0, 1, 1]
     assert found.tried < search(grammar, head_scores(problem), pruning=False).tried

@@ -1,8 +1,8 @@
 """Exact parsing with heads, from coarse to fine: what cannot be in a parse as good as the best one is never tried.
 
-The coarse pass scores every rule as for its best head in the sentence, and every word as the best sister that it can be, so that no parse
-scores more than its coarse image. A beam finds some parse. Then all items whose coarse bound is below its score are left out, and so are
-heads of items in the exact pass (`oracles.lexical_cky`): nothing that was left out can beat what is found.
+The coarse pass scores every rule as for the best head in the span, and every word as the best sister that it can be, so that no parse
+scores more than its coarse image. The exact pass (`oracles.lexical_cky`) has only the items whose coarse bound reaches a threshold, a little
+below the coarse bound of the sentence, and is done again with lower ones until it finds a parse: nothing that was left out can beat it.
 """
 
 from __future__ import annotations
@@ -18,20 +18,23 @@ from numpy.typing import NDArray
 from zerogap.constituency.lexical_problem import LexicalGrammar, LexicalProblem, Structure
 from zerogap.errors import Infeasible, check_problem
 from zerogap.grid import Scores
-from zerogap.oracles.lexical_bounds import LOWEST, HeadIndex, SpanBounds
+from zerogap.oracles.lexical_bounds import LOWEST, HeadIndex, SpanBounds, SpanScores
 from zerogap.oracles.lexical_cky import HeadParse, HeadScores, best_head_parse, head_chart
+from zerogap.oracles.lexical_rule_bounds import RuleBounds, span_rows
+from zerogap.oracles.lexical_sister_bounds import sister_boxes
 from zerogap.proof.certificate import DynamicProgram
 from zerogap.proof.solution import Solution, Trace
 from zerogap.relax.many import decode_each
 
-FIRST_BEAM, WIDEST_BEAM = 6.0, 50.0  # log-probabilities
+FIRST_MARGIN = 10.0  # log-probabilities below the coarse bound
+WIDEST_MARGIN = 2.0**12  # times the first one: then everything is tried
 
 
-def decode_lexical(problem: LexicalProblem, *, pruning: bool = True, beam: float = FIRST_BEAM) -> Solution[Structure]:
+def decode_lexical(problem: LexicalProblem, *, pruning: bool = True, margin: float = FIRST_MARGIN) -> Solution[Structure]:
     """A best parse with its certificate; Infeasible if there is none. Without `pruning` every item is tried."""
     check_problem(problem, LexicalProblem)
     begin = time.perf_counter()
-    found = search(problem.grammar, head_scores(problem), pruning=pruning, beam=beam).parse
+    found = search(problem.grammar, head_scores(problem), pruning=pruning, margin=margin).parse
     structure = structure_of(problem, found)
     score = problem.score(structure)
     return Solution(structure, score, found.score, DynamicProgram(), Trace((found.score,), (score,), (time.perf_counter() - begin,)))
@@ -52,29 +55,30 @@ class Search:
     tried: int
 
 
-def search(grammar: LexicalGrammar, given: HeadScores, *, pruning: bool = True, beam: float = FIRST_BEAM) -> Search:
-    """The search alone, for scores that may have prices in them; Infeasible if there is no parse."""
+def search(
+    grammar: LexicalGrammar, given: HeadScores, *, rules: RuleBounds | None = None, pruning: bool = True, margin: float = FIRST_MARGIN,
+    known: float = LOWEST,
+) -> Search:  # fmt: skip
+    """The search alone, for scores that may have prices in them; Infeasible if there is no parse. Some parse is `known` to score this."""
     index = head_index(grammar)
-    bounds = coarse_bounds(grammar, given, index)
+    bounds = coarse_bounds(grammar, given, rule_bounds(grammar, given) if rules is None else rules)
     n = len(given.first) - 1
     if bounds.best == LOWEST:
         raise Infeasible(f"the grammar has no parse of these {n} words.")
-    outside = bounds.outside(LOWEST)
-    threshold, tried, width = LOWEST, 0, beam if pruning else np.inf
+    tried, width = 0, margin if pruning else np.inf
     while True:
-        kept = np.where(bounds.inside + outside >= threshold, outside, LOWEST)
-        chart = head_chart(index, given, kept, threshold, beam=width)
+        width = width if width <= WIDEST_MARGIN * margin else np.inf
+        threshold = max(bounds.best - width, known)
+        outside = bounds.outside(threshold)
+        chart = head_chart(index, given, outside, threshold)
         parse = best_head_parse(index, given, chart, grammar.binary, grammar.head_side, grammar.unary)
         tried += chart.tried
-        if parse is not None:
-            threshold = parse.score
-            if width == np.inf or threshold == bounds.best:
-                return Search(parse, bounds.best, len(chart.symbols), tried)
-            width = np.inf
-        elif width == np.inf:
+        if parse is not None and parse.score >= threshold:
+            return Search(parse, bounds.best, len(chart.symbols), tried)
+        if threshold == LOWEST:
             raise Infeasible(f"the grammar has no parse of these {n} words with heads that it allows.")
-        else:
-            width = 2.0 * width if width < WIDEST_BEAM else np.inf
+        known = known if parse is None else parse.score
+        width *= 2.0
 
 
 @functools.lru_cache(maxsize=8)
@@ -117,22 +121,28 @@ def head_scores(problem: LexicalProblem, prices: Scores | None = None) -> HeadSc
     )  # fmt: skip
 
 
-def coarse_bounds(grammar: LexicalGrammar, given: HeadScores, index: HeadIndex) -> SpanBounds:
-    """Every rule at its best for any head that its child can have, every word at the best that it can be as a sister or the root."""
-    headed = np.stack([symbols_headed_by(grammar, int(tag)) for tag in given.tags], axis=1)  # (symbols, candidates)
+def rule_bounds(grammar: LexicalGrammar, given: HeadScores) -> RuleBounds:
+    """Every rule at its best for any head that its child can have in a span. Prices do not matter: one serves all prices."""
     heads = grammar.binary[np.arange(len(grammar.binary)), 1 + grammar.head_side]
-    binary = masked_maxima(given.binary, headed[heads])
-    unary = masked_maxima(given.unary, headed[grammar.unary[:, 1]])
+    return RuleBounds.of(head_index(grammar), given, heads, grammar.unary[:, 1], who_heads(grammar, given))
+
+
+def coarse_bounds(grammar: LexicalGrammar, given: HeadScores, rules: RuleBounds) -> SpanBounds:
+    """Rules at their best, every word at the best that it can be as a sister where it is, or the root."""
     lexical = np.full((len(given.first) - 1, len(grammar.symbols)), LOWEST)
     np.maximum.at(lexical, (np.repeat(np.arange(len(lexical)), np.diff(given.first)), given.tags), given.rest)
-    return SpanBounds.of(index, lexical, binary, unary)
+    index = head_index(grammar)
+    sisters = np.unique(np.concatenate([index.left.sister, index.right.sister]))
+    slots = np.zeros(len(grammar.symbols), dtype=np.int64)
+    slots[sisters] = np.arange(len(sisters))
+    boxes, left, right = sister_boxes(given, sisters, who_heads(grammar, given))
+    scores = SpanScores(span_rows(len(lexical)), rules.left, rules.right, rules.unary, boxes, slots, left, right)
+    return SpanBounds.of(index, lexical, scores)
 
 
-def masked_maxima(scores: Scores, allowed: NDArray[np.bool_]) -> Scores:
-    """(rules,): the highest score of a rule over allowed heads, with and without a verb."""
-    best = np.maximum(scores[:, :, 0], scores[:, :, 1])
-    best[~allowed] = LOWEST
-    return np.ascontiguousarray(best.max(axis=1, initial=LOWEST))
+def who_heads(grammar: LexicalGrammar, given: HeadScores) -> NDArray[np.bool_]:
+    """(symbols, candidates): which symbols can have which head."""
+    return np.stack([symbols_headed_by(grammar, int(tag)) for tag in given.tags], axis=1)
 
 
 def structure_of(problem: LexicalProblem, parse: HeadParse) -> Structure:

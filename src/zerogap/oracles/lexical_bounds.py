@@ -3,6 +3,9 @@
     inside[i, j, X]  = max over X -> Y Z of inside[i, k, Y] + inside[k, j, Z] + score        and over X -> Y, all at most 0
     outside[i, k, Y] = max over X -> Y Z of outside[i, j, X] + inside[k, j, Z] + score       and so on
 
+The score of a rule is that of the best head in the span of its child with the head (`lexical_rule_bounds`), less what the sister over its
+own span loses of the best that its words can be (`lexical_sister_bounds`).
+
 Rules are found by their child with the head, of which there are few in a span. What no parse of at least `threshold` has is left out of
 the outside pass, so that it ends with the items that count.
 """
@@ -21,6 +24,8 @@ LOWEST = -np.inf
 PLACES = readonly(int64, 1)
 NUMBERS = readonly(float64, 1)
 CHART = readonly(float64, 3)
+TABLE = readonly(float64, 2)
+SPANS = readonly(int64, 2)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,13 +93,13 @@ def close_row(row, start, other, rule, scores, waiting, is_waiting):
 
 @kernel(
     int64(
-        readonly(float64, 2), PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, NUMBERS, NUMBERS,
+        TABLE, SPANS, SPANS, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, TABLE, TABLE, TABLE, TABLE, TABLE,
         writable(float64, 3), writable(int64, 3), writable(int64, 2),
     )
 )  # fmt: skip
 def fill_bounds(
-    lexical, left_start, left_sister, left_parent, left_rule, right_start, right_sister, right_parent, right_rule, up_start,
-    up_parent, up_rule, binary, unary, inside, live, sizes,
+    lexical, rows, boxes, slots, left_start, left_sister, left_parent, right_start, right_sister, right_parent, up_start,
+    up_parent, up_rule, left_scores, right_scores, left_boxes, right_boxes, unary, inside, live, sizes,
 ):  # out: inside (n, n + 1, symbols), live (n, n + 1, symbols): those above -inf, sizes (n, n + 1): how many  # fmt: skip
     n, n_symbols = lexical.shape
     waiting, is_waiting = np.empty(n_symbols, dtype=np.int64), np.zeros(n_symbols, dtype=np.bool_)
@@ -106,19 +111,21 @@ def fill_bounds(
                 cell[x] = lexical[i, x] if length == 1 else LOWEST
             for k in range(i + 1, j):
                 first, second = inside[i, k], inside[k, j]
+                scores, box = left_scores[rows[i, k]], left_boxes[boxes[i, j] + k - i - 1]
                 for at in range(sizes[i, k]):
                     y = live[i, k, at]
                     for p in range(left_start[y], left_start[y + 1]):
-                        total = first[y] + second[left_sister[p]] + binary[left_rule[p]]
+                        total = first[y] + second[left_sister[p]] + scores[p] + box[slots[left_sister[p]]]
                         if total > cell[left_parent[p]]:
                             cell[left_parent[p]] = total
+                scores, box = right_scores[rows[k, j]], right_boxes[boxes[i, j] + k - i - 1]
                 for at in range(sizes[k, j]):
                     z = live[k, j, at]
                     for p in range(right_start[z], right_start[z + 1]):
-                        total = second[z] + first[right_sister[p]] + binary[right_rule[p]]
+                        total = second[z] + first[right_sister[p]] + scores[p] + box[slots[right_sister[p]]]
                         if total > cell[right_parent[p]]:
                             cell[right_parent[p]] = total
-            close_row(cell, up_start, up_parent, up_rule, unary, waiting, is_waiting)
+            close_row(cell, up_start, up_parent, up_rule, unary[rows[i, j]], waiting, is_waiting)
             count = 0
             for x in range(n_symbols):
                 if cell[x] > LOWEST:
@@ -130,13 +137,13 @@ def fill_bounds(
 
 @kernel(
     int64(
-        CHART, readonly(int64, 3), readonly(int64, 2), PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES,
-        PLACES, NUMBERS, NUMBERS, int64, float64, writable(float64, 3),
+        CHART, readonly(int64, 3), SPANS, SPANS, SPANS, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES,
+        TABLE, TABLE, TABLE, TABLE, TABLE, int64, float64, writable(float64, 3),
     )
 )  # fmt: skip
 def fill_outside(
-    inside, live, sizes, left_start, left_sister, left_parent, left_rule, right_start, right_sister, right_parent, right_rule, down_start,
-    down_child, down_rule, binary, unary, root, threshold, outside,
+    inside, live, sizes, rows, boxes, slots, left_start, left_sister, left_parent, right_start, right_sister, right_parent, down_start,
+    down_child, down_rule, left_scores, right_scores, left_boxes, right_boxes, unary, root, threshold, outside,
 ):  # out: outside, given as -inf; only what is in a parse of at least the threshold is sure to have its value  # fmt: skip
     n, n_symbols = inside.shape[0], inside.shape[2]
     waiting, is_waiting = np.empty(n_symbols, dtype=np.int64), np.zeros(n_symbols, dtype=np.bool_)
@@ -146,7 +153,7 @@ def fill_outside(
         for i in range(n - length + 1):
             j = i + length
             above, below = outside[i, j], inside[i, j]
-            close_row(above, down_start, down_child, down_rule, unary, waiting, is_waiting)
+            close_row(above, down_start, down_child, down_rule, unary[rows[i, j]], waiting, is_waiting)
             reached = False
             for x in range(n_symbols):
                 if above[x] > LOWEST:
@@ -160,19 +167,21 @@ def fill_outside(
             for k in range(i + 1, j):
                 first, second = inside[i, k], inside[k, j]
                 outer_first, outer_second = outside[i, k], outside[k, j]
+                scores, box = left_scores[rows[i, k]], left_boxes[boxes[i, j] + k - i - 1]
                 for at in range(sizes[i, k]):
                     y = live[i, k, at]
                     for p in range(left_start[y], left_start[y + 1]):
                         z = left_sister[p]
-                        score = above[left_parent[p]] + binary[left_rule[p]]
+                        score = above[left_parent[p]] + scores[p] + box[slots[z]]
                         if score + first[y] + second[z] >= threshold and score + second[z] > LOWEST:
                             outer_first[y] = max(outer_first[y], score + second[z])
                             outer_second[z] = max(outer_second[z], score + first[y])
+                scores, box = right_scores[rows[k, j]], right_boxes[boxes[i, j] + k - i - 1]
                 for at in range(sizes[k, j]):
                     z = live[k, j, at]
                     for p in range(right_start[z], right_start[z + 1]):
                         y = right_sister[p]
-                        score = above[right_parent[p]] + binary[right_rule[p]]
+                        score = above[right_parent[p]] + scores[p] + box[slots[y]]
                         if score + first[y] + second[z] >= threshold and score + first[y] > LOWEST:
                             outer_first[y] = max(outer_first[y], score + second[z])
                             outer_second[z] = max(outer_second[z], score + first[y])
@@ -180,28 +189,41 @@ def fill_outside(
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class SpanScores:
+    """What rules can score, by spans."""
+
+    rows: NDArray[np.int64]  # (n, n + 1): the row of a span in the tables of rules
+    left: Scores  # (spans, rules): the child with the head is on the left and has this span
+    right: Scores
+    unary: Scores
+    boxes: NDArray[np.int64]  # (n, n + 1): where the splits of a span begin in the tables of sisters
+    slots: NDArray[np.int64]  # (symbols,): the column of a sister there
+    left_boxes: Scores
+    right_boxes: Scores
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class SpanBounds:
     """The inside half, which serves several thresholds."""
 
     index: HeadIndex
-    binary: Scores
-    unary: Scores
+    scores: SpanScores
     inside: Scores  # (n, n + 1, symbols)
     live: NDArray[np.int64]
     sizes: NDArray[np.int64]
 
     @classmethod
-    def of(cls, index: HeadIndex, lexical: Scores, binary: Scores, unary: Scores) -> SpanBounds:
-        """Of the best scores of rules, and of tags over words (n, symbols)."""
+    def of(cls, index: HeadIndex, lexical: Scores, scores: SpanScores) -> SpanBounds:
+        """`lexical` (n, symbols) are the best scores of tags over words."""
         n = len(lexical)
         inside = np.full((n, n + 1, index.n_symbols), LOWEST)  # spans that are none stay so
         live, sizes = np.empty((n, n + 1, index.n_symbols), dtype=np.int64), np.zeros((n, n + 1), dtype=np.int64)
         left, right, up = index.left, index.right, index.up
         fill_bounds(
-            lexical, left.start, left.sister, left.parent, left.rule, right.start, right.sister, right.parent, right.rule,
-            up.start, up.parent, up.rule, binary, unary, inside, live, sizes,
+            lexical, scores.rows, scores.boxes, scores.slots, left.start, left.sister, left.parent, right.start, right.sister, right.parent,
+            up.start, up.parent, up.rule, scores.left, scores.right, scores.left_boxes, scores.right_boxes, scores.unary, inside, live, sizes,
         )  # fmt: skip
-        return cls(index, binary, unary, inside, live, sizes)
+        return cls(index, scores, inside, live, sizes)
 
     @property
     def best(self) -> float:
@@ -211,9 +233,10 @@ class SpanBounds:
     def outside(self, threshold: float) -> Scores:
         """What the rest of a parse can add to a symbol over a span, -inf where no parse reaches the threshold."""
         outside = np.full(self.inside.shape, LOWEST)
-        left, right, down = self.index.left, self.index.right, self.index.down
+        left, right, down, scores = self.index.left, self.index.right, self.index.down, self.scores
         fill_outside(
-            self.inside, self.live, self.sizes, left.start, left.sister, left.parent, left.rule, right.start, right.sister, right.parent,
-            right.rule, down.start, down.parent, down.rule, self.binary, self.unary, self.index.root, threshold, outside,
+            self.inside, self.live, self.sizes, scores.rows, scores.boxes, scores.slots, left.start, left.sister, left.parent,
+            right.start, right.sister, right.parent, down.start, down.parent, down.rule, scores.left, scores.right, scores.left_boxes,
+            scores.right_boxes, scores.unary, self.index.root, threshold, outside,
         )  # fmt: skip
         return outside

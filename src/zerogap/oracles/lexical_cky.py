@@ -41,14 +41,14 @@ class HeadScores:
     int64(
         PLACES, PLACES, readonly(boolean, 2), PLACES, readonly(float64, 3), readonly(float64, 3), PLACES, readonly(float64, 3), NUMBERS,
         PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES,
-        readonly(int64, 3), PLACES, NUMBERS, PLACES, PLACES, float64, float64,
+        readonly(int64, 3), PLACES, NUMBERS, PLACES, PLACES, float64,
         writable(int64, 3), writable(float64, 1), writable(float64, 1), writable(int64, 2),
     )
 )  # fmt: skip
 def fill_heads(
     first, tags, between, classes, binary, unary, edges, words, rest,
     left_start, left_sister, left_parent, left_rule, right_start, right_sister, right_parent, right_rule, up_start, up_parent, up_rule,
-    bounds, symbols, outside, offsets, hook_offsets, threshold, beam,
+    bounds, symbols, outside, offsets, hook_offsets, threshold,
     place, scores, hooks, back,
 ):  # out: place (n, n + 1, symbols), scores, hooks, back (scores, 2): rule or rules + unary rule, split  # fmt: skip
     """How many sums were formed for binary rules."""
@@ -106,16 +106,11 @@ def fill_heads(
                             if total > scores[to + c]:
                                 scores[to + c] = total
                                 back[to + c, 0], back[to + c, 1] = rule, k
-            highest = LOWEST  # a unary rule promises no more than what is below it
-            for item in range(begin, end):
-                for c in range(first[i], first[j]):
-                    highest = max(highest, scores[offsets[item] + c - base] + rest[c] + outside[item])
-            lowest = max(threshold, highest - beam)
             height = 0
             for item in range(begin, end):  # unary rules until nothing gets better
                 for c in range(first[i], first[j]):
                     at = offsets[item] + c - base
-                    if scores[at] + rest[c] + outside[item] < lowest:
+                    if scores[at] + rest[c] + outside[item] < threshold:
                         scores[at] = LOWEST
                     elif scores[at] > LOWEST and not dirty[item]:
                         dirty[item] = True
@@ -138,7 +133,7 @@ def fill_heads(
                             verb = edge >= 0 and between[c, i if edge == 0 else j]
                             score += unary[rule, c, 1 if verb else 0]
                             to = offsets[target] + c - base
-                            if score > scores[to] and score + rest[c] + outside[target] >= lowest:
+                            if score > scores[to] and score + rest[c] + outside[target] >= threshold:
                                 scores[to] = score
                                 back[to, 0], back[to, 1] = n_rules + rule, -1
                                 if not dirty[target]:
@@ -187,9 +182,8 @@ class HeadParse:
     sizes: list[int]  # the number of children, 0 over a word
 
 
-def head_chart(index: HeadIndex, given: HeadScores, outside: Scores, threshold: float, *, beam: float = np.inf) -> HeadChart:
-    """Fills the items whose `outside` (n, n + 1, symbols) is above -inf. With a `beam`, heads of items that promise less than the best of
-    their span by more than this are left out too, and the best parse may be lost."""
+def head_chart(index: HeadIndex, given: HeadScores, outside: Scores, threshold: float) -> HeadChart:
+    """Fills the items whose `outside` (n, n + 1, symbols) is above -inf, and of them the heads that can be in a parse of the threshold."""
     n, size = len(outside), len(given.tags)
     starts, ends, symbols = np.nonzero(outside > LOWEST)
     spans = starts * (n + 1) + ends
@@ -206,7 +200,7 @@ def head_chart(index: HeadIndex, given: HeadScores, outside: Scores, threshold: 
     tried = fill_heads(
         given.first, given.tags, given.between, given.classes, given.binary, given.unary, given.edges, given.words, given.rest,
         left.start, left.sister, left.parent, left.rule, right.start, right.sister, right.parent, right.rule, up.start, up.parent, up.rule,
-        bounds, symbols.astype(np.int64), outside[starts, ends, symbols], offsets, hook_offsets, threshold, beam,
+        bounds, symbols.astype(np.int64), outside[starts, ends, symbols], offsets, hook_offsets, threshold,
         place, scores, hooks, back,
     )  # fmt: skip
     return HeadChart(bounds, symbols.astype(np.int64), offsets, place, scores, back, int(tried))
