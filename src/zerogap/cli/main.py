@@ -19,11 +19,13 @@ from zerogap.cli.label import label_command
 from zerogap.cli.parse import parse_command
 from zerogap.cli.train import train_app
 from zerogap.cli.train_dependency import train_dependency_command, train_tagger_command
+from zerogap.cli.translate import translate_command
 from zerogap.cli.verify import verify_command
 from zerogap.errors import ZerogapError
 
 COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "parse": parse_command,
+    "translate": translate_command,
     "decode": decode_command,
     "verify": verify_command,
     "train": train_app,

@@ -13,10 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from zerogap import constituency, dependency, hypergraph, sequence
+from zerogap import constituency, dependency, hypergraph, sequence, translation
 from zerogap.dependency.parts import ORDERS, parts_as_given
 from zerogap.errors import FormatError, InputError
 from zerogap.grid import Scores
+from zerogap.io.translation_problems import FOREST_KEYS, PHRASE_KEYS, read_forest, read_phrases, write_forest, write_phrases
 from zerogap.proof.certificate import expect, field, number_from_json, number_to_json, numbers_from_json
 from zerogap.proof.files import check_format, read_json, write_json
 from zerogap.sequence.constraint_json import constraint_from_json, constraint_to_json
@@ -25,7 +26,14 @@ from zerogap.structures.hypergraph import Hypergraph, from_edges
 from zerogap.structures.linear import constraint_rows
 
 FORMAT, VERSION = "zerogap-problem", 1
-Problem = dependency.Problem | hypergraph.Problem | constituency.JointProblem | sequence.Problem
+Problem = (
+    dependency.Problem
+    | hypergraph.Problem
+    | constituency.JointProblem
+    | sequence.Problem
+    | translation.PhraseProblem
+    | translation.SyntaxProblem
+)
 
 
 def save_problem(problem: Problem, path: str | Path) -> None:
@@ -346,10 +354,14 @@ KINDS: dict[type, tuple[str, Callable[[Any], dict[str, Any]]]] = {
     hypergraph.Problem: ("hypergraph", write_hypergraph),
     constituency.JointProblem: ("joint", write_joint),
     sequence.Problem: ("sequence", write_sequence),
+    translation.PhraseProblem: ("phrases", write_phrases),
+    translation.SyntaxProblem: ("forest", write_forest),
 }
 READERS: dict[str, tuple[Callable[[dict[str, Any], str, float | None], Problem], set[str]]] = {
     "dependency": (read_dependency, {"arcs", "projective", "single_root", "factors", "automata", "labels", "label_names", *ORDERS}),
     "hypergraph": (read_hypergraph, {"vertices", "root", "edges", "constraints"}),
     "sequence": (read_sequence, {"order", "labels", "emissions", "transitions", "start", "end", "constraints"}),
     "joint": (read_joint, {"symbols", "root", "rules", "tags", "preterminals", "lexical", "emissions", "transitions"}),
+    "phrases": (read_phrases, PHRASE_KEYS),
+    "forest": (read_forest, FOREST_KEYS),
 }

@@ -116,6 +116,8 @@ def target_sides(
     for column, name in enumerate(grammar.feature_names):
         values = np.where(is_passed, float(name == PASS_THROUGH), grammar.features[rules, column])
         scores = scores + values * float(weights.get(name, 0.0))
+    if PASS_THROUGH not in grammar.feature_names:
+        scores = scores + is_passed * float(weights.get(PASS_THROUGH, 0.0))
     names = [(grammar.nonterminals[a], i, j) for a, i, j in vertices.tolist()]
     shown = [grammar.target_words[w] if w < len(grammar.target_words) else sentence[w - len(grammar.target_words)] for w in used.tolist()]
     return Forest(edge_start, symbol_start.astype(np.int32), symbols, np.ascontiguousarray(scores), tuple(shown), tuple(names), rules)

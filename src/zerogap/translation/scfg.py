@@ -60,7 +60,7 @@ class SynchronousGrammar:
     def rule_scores(self, weights: Mapping[str, float]) -> Scores:
         """The log-linear score of every rule: its features and its target words, without the language model.
 
-        `weights` may name features of rules, `words`, `lm` and `max_span`; any other name is an error, and features without a weight
+        `weights` may name features of rules, `words`, `lm`, `max_span` and `oov`; any other name is an error, and features without a weight
         count nothing.
         """
         check_weights(self, weights)
@@ -79,8 +79,8 @@ def check_weights(grammar: SynchronousGrammar, weights: Mapping[str, float]) -> 
     for name, weight in weights.items():
         if isinstance(weight, bool) or not isinstance(weight, int | float) or not np.isfinite(weight):
             raise InputError(f"weights[{name!r}] is {weight!r}: expected a finite number.")
-        if name not in grammar.feature_names and name not in (LANGUAGE_MODEL, WORDS, MAX_SPAN):
-            known = ", ".join((*grammar.feature_names, LANGUAGE_MODEL, WORDS, MAX_SPAN))
+        if name not in grammar.feature_names and name not in (LANGUAGE_MODEL, WORDS, MAX_SPAN, PASS_THROUGH):
+            known = ", ".join(dict.fromkeys((*grammar.feature_names, LANGUAGE_MODEL, WORDS, MAX_SPAN, PASS_THROUGH)))
             raise InputError(f"weights name the feature {name!r}, which no rule of the grammar has. Known: {known}.")
 
 

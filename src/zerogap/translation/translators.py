@@ -1,0 +1,126 @@
+"""All that translates sentences, in one object: a problem for every sentence, and the text and features of its derivations.
+
+Phrases or rules differ in what a derivation is; whoever translates, writes n-best lists or audits another decoder need not know.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from zerogap.errors import InputError
+from zerogap.proof.solution import Solution
+from zerogap.translation.chart_parsing import sentence_problem
+from zerogap.translation.language_model import LanguageModel
+from zerogap.translation.phrase_decoders import decode_phrases
+from zerogap.translation.phrase_model import PhraseModel
+from zerogap.translation.phrase_problem import Derivation, PhraseProblem, translation
+from zerogap.translation.phrase_table import LOWEST, PhraseTable, PhraseWeights
+from zerogap.translation.scfg import LANGUAGE_MODEL, PASS_THROUGH, WORDS, SynchronousGrammar, check_weights
+from zerogap.translation.syntax_decoders import decode_forest
+from zerogap.translation.syntax_problem import SyntaxProblem
+
+LOG_OF_10 = math.log(10.0)
+MOSES_TABLE = "TranslationModel0"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PhraseTranslator:
+    """`names` are those of the scores of phrases in lists of features; without them, all features have the names and signs of Moses."""
+
+    model: PhraseModel
+    language_model: LanguageModel  # as it was read
+    names: tuple[str, ...] = ()
+    reordering: str = "limit"
+    kind = "phrases"
+
+    def problem(self, words: Sequence[str]) -> PhraseProblem:
+        return self.model.problem(words, reordering=self.reordering)
+
+    def decode(self, problem: PhraseProblem, *, k: int = 1, **options: Any) -> Solution[Derivation]:
+        """`decode_phrases`, with its options."""
+        return decode_phrases(problem, **options) if k == 1 else decode_phrases(problem, k=k, **options)  # type: ignore[call-arg]
+
+    def text(self, problem: PhraseProblem, derivation: Derivation) -> str:
+        return translation(derivation)
+
+    def features(self, problem: PhraseProblem, derivation: Derivation) -> dict[str, tuple[float, ...]]:
+        """What the weights multiply. With `names` the sum of all products is the score; so it is in Moses."""
+        words = [word for _, _, target in derivation for word in target]
+        sums, unknown, jumps, at = [0.0] * len(self.model.weights.scores), 0, 0, 0
+        for start, end, target in derivation:
+            listed = self.model.table.targets.get(" ".join(problem.source[start:end]), ())
+            phrase = next((phrase for phrase in listed if phrase.target == target), None)
+            unknown += phrase is None
+            sums = sums if phrase is None else [total + value for total, value in zip(sums, phrase.scores, strict=True)]
+            jumps += abs(start - at)
+            at = end
+        lm = self.language_model.score(words) * LOG_OF_10
+        if self.names:
+            named: dict[str, tuple[float, ...]] = {name: (value,) for name, value in zip(self.names, sums, strict=True)}
+            counts = {"lm": lm, "words": len(words), "phrases": len(derivation), "distortion": -jumps, "unknown": unknown}
+            return named | {name: (float(value),) for name, value in counts.items()}
+        return {
+            "UnknownWordPenalty0": (LOWEST * unknown,), "WordPenalty0": (-float(len(words)),), "PhrasePenalty0": (float(len(derivation)),),
+            MOSES_TABLE: tuple(sums), "Distortion0": (-float(jumps),), "LM0": (lm,),
+        }  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GrammarTranslator:
+    grammar: SynchronousGrammar
+    language_model: LanguageModel
+    weights: Mapping[str, float]
+    strict: bool = False  # words without a rule are not passed through
+    kind = "grammar"
+
+    def problem(self, words: Sequence[str]) -> SyntaxProblem:
+        return sentence_problem(self.grammar, self.language_model, self.weights, words, strict=self.strict)
+
+    def decode(self, problem: SyntaxProblem, *, k: int = 1, **options: Any) -> Solution[tuple[int, ...]]:
+        """`decode_forest`, with its options."""
+        return decode_forest(problem, **options) if k == 1 else decode_forest(problem, k=k, **options)  # type: ignore[call-arg]
+
+    def text(self, problem: SyntaxProblem, derivation: Sequence[int]) -> str:
+        return problem.translation(derivation)
+
+    def features(self, problem: SyntaxProblem, derivation: Sequence[int]) -> dict[str, tuple[float, ...]]:
+        """What the weights multiply: the sum of all products is the score."""
+        rules = problem.forest.rules
+        if rules is None:
+            raise InputError("the forest does not say which rules its hyperedges are: expected one made by translation_forest.")
+        used = [int(rules[e]) for e in derivation]
+        sums = self.grammar.features[[rule for rule in used if rule >= 0]].sum(axis=0).tolist()
+        values = dict(zip(self.grammar.feature_names, sums, strict=True))
+        passed = used.count(-1)
+        if passed:
+            values[PASS_THROUGH] = values.get(PASS_THROUGH, 0.0) + passed
+        words = self.text(problem, derivation).split()
+        values[LANGUAGE_MODEL] = self.language_model.score(words) * LOG_OF_10
+        values[WORDS] = float(len(words))
+        return {name: (value,) for name, value in values.items()}
+
+
+Translator = PhraseTranslator | GrammarTranslator
+
+
+def phrase_translator(
+    table: PhraseTable, weights: PhraseWeights, language_model: LanguageModel, *, names: Sequence[str] = (), reordering: str = "limit"
+) -> PhraseTranslator:
+    if names and len(names) != len(weights.scores):
+        raise InputError(f"names has {len(names)} entries: expected {len(weights.scores)}, one for every score of a phrase.")
+    return PhraseTranslator(PhraseModel(table, weights, language_model), language_model, tuple(names), reordering)
+
+
+def grammar_translator(
+    grammar: SynchronousGrammar, weights: Mapping[str, float], language_model: LanguageModel, *, strict: bool = False
+) -> GrammarTranslator:
+    """Every feature of the grammar must have a weight: one that is forgotten would count nothing."""
+    check_weights(grammar, weights)
+    for name in (*grammar.feature_names, LANGUAGE_MODEL):
+        if name not in weights:
+            what = "for the language model" if name == LANGUAGE_MODEL else "which rules of the grammar have; 0 leaves it out"
+            raise InputError(f"weights have none for {name!r}, {what}: they have {', '.join(weights)}.")
+    return GrammarTranslator(grammar, language_model, dict(weights), strict)
