@@ -21,8 +21,8 @@ from zerogap.grid import MANTISSA_BITS, Scores
 from zerogap.oracles.factor_extension import extend_tables
 from zerogap.proof.certificate import DynamicProgram, FactorShares
 
-CORE = 6  # heads of every word
-LEAST = 12  # heads of a word, on average, for a core to be worth it
+CORE = 4  # heads of every word
+LEAST = 8  # heads of a word, on average, for a core to be worth it
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -35,7 +35,7 @@ from zerogap.oracles.arborescence import tree_kernel
 from zerogap.oracles.compile import float64, inner, int64, rare_kernel, readonly, writable
 from zerogap.oracles.eisner import eisner_kernel
 from zerogap.oracles.factor_gaps import arcs_inside, exact_for, gaps, places_of, score_of
-from zerogap.oracles.siblings import sibling_kernel
+from zerogap.oracles.siblings import best_tree_of, transpose_left
 
 ARBORESCENCE, EISNER, SIBLING, OTHER = range(4)  # backbones; the caller asks the last
 GOES_ON, TIRED, TIGHT, EMPTY = range(4)  # no more progress or iterations; the bound is at most the incumbent; there is no tree
@@ -52,12 +52,12 @@ STATE = (*[writable(float64, 1)] * 5, writable(int64, 1), writable(int64, 1), wr
 
 
 @inner
-def best_tree(backbone, single_root, weights, siblings, stops, heads):  # out: heads
+def best_tree(backbone, single_root, weights, siblings, left_siblings, stops, heads):  # out: heads
     """The value of a best tree under the weights of arcs."""
     if backbone == EISNER:
         return eisner_kernel(weights, single_root, heads)
     if backbone == SIBLING:
-        return sibling_kernel(weights, siblings, stops, single_root, heads)
+        return best_tree_of(weights, siblings, left_siblings, stops, single_root, heads)
     if tree_kernel(weights, single_root, heads) < 0:
         return -np.inf
     value = 0.0
@@ -369,6 +369,7 @@ def share_out(
         shares, rest, choice, weights,
     )  # fmt: skip
     other = np.empty((n + 1, n + 1)) if rounds > 0 else weights
+    left_siblings = transpose_left(siblings, 1 if single_root else 0) if backbone == SIBLING and most_calls > 0 else siblings
     seeking, failed, turn = False, 0, 0  # a better tree is sought, and how often in vain
     for calls in range(most_calls):
         if seeking:
@@ -382,7 +383,7 @@ def share_out(
             for m in range(n):
                 heads[m] = tree[m]
         else:
-            value = best_tree(backbone, single_root, other if seeking else weights, siblings, stops, heads)
+            value = best_tree(backbone, single_root, other if seeking else weights, siblings, left_siblings, stops, heads)
         status = GOES_ON
         if seeking:
             result[CALLS] += 1

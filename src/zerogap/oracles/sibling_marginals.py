@@ -14,7 +14,7 @@ import numpy as np
 
 from zerogap.oracles.arcs import is_accepted
 from zerogap.oracles.compile import float64, inner, int64, rare_kernel, readonly, writable
-from zerogap.oracles.siblings import fill_charts, score_of_root
+from zerogap.oracles.siblings import fill_charts, score_of_root, transpose_left
 
 RIGHT, LEFT, OPEN_RIGHT, OPEN_LEFT, JOIN = range(5)
 
@@ -54,7 +54,7 @@ def sibling_max_marginals(arcs, siblings, stops, single_root, marginals):  # out
         return stops[0, 0]
     first = 1 if single_root else 0
     charts, out = np.empty((6, n + 2, n + 1)), np.empty((5, n + 2, n + 1))
-    fill_charts(arcs, siblings, stops, first, charts)
+    fill_charts(arcs, siblings, transpose_left(siblings, first), stops, first, charts)
     right, left, open_right, open_left = charts[RIGHT], charts[LEFT], charts[OPEN_RIGHT], charts[OPEN_LEFT]
     flat = out.reshape(-1)
     for e in range(flat.size):

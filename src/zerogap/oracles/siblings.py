@@ -12,7 +12,8 @@ A modifier is scored with its head and the modifier before it, counted outward f
 
 Items, order and single roots are as in zerogap.oracles.eisner: rows from the last word to the first, and an item is pushed to those on its
 right as soon as it is known. There all scores are read along rows too, except those of left siblings, where the head varies:
-these are transposed beforehand, which takes a third of the time.
+these are transposed beforehand, which takes a third of the time; who has many arcs for the same siblings transposes once.
+Nothing is pushed from a forbidden arc, nor beyond the farthest head or modifier that a word may have.
 """
 
 from __future__ import annotations
@@ -123,18 +124,24 @@ def read_heads(siblings, stops, charts, root, heads):  # out: heads (n,)
 
 
 @inner
-def fill_charts(arcs, siblings, stops, first, charts):  # out: charts (6, n + 2, n + 1)
-    """The value of every item of words from `first` on."""
+def fill_charts(arcs, siblings, left_siblings, stops, first, charts):  # out: charts (6, n + 2, n + 1)
+    """The value of every item of words from `first` on; left_siblings are the siblings transposed."""
     n = arcs.shape[0] - 1
     right, left, open_right, open_left, join = charts[0], charts[1], charts[2], charts[3], charts[4]
     closed_left = charts[5]  # open_left[m, h] + stops[h, m]
-    left_siblings = transpose_left(siblings, first)
+    beyond = np.empty((2, n + 2), dtype=np.int64)  # of every word: beyond all its heads, and beyond all its modifiers
+    last_head, last_modifier = beyond[0], beyond[1]
     for i in range(n, first - 1, -1):
+        last_head[i] = last_modifier[i] = i
         right[i, i] = left[i, i] = stops[i, i]
         for j in range(i + 1, n + 1):
             join[i, j] = right[i, i] + left[i + 1, j]
             open_right[i, j] = left[i + 1, j] + siblings[i, i, j]
             right[i, j] = left[i, j] = open_left[i, j] = -np.inf
+            if arcs[i, j] > -np.inf:
+                last_modifier[i] = j
+            if arcs[j, i] > -np.inf:
+                last_head[i] = j
         for p in range(i + 1, n + 1):
             open_right_p = open_right[i, p] = open_right[i, p] + arcs[i, p]
             open_left_p = open_left[i, p] = max(open_left[i, p], right[i, p - 1] + siblings[p, p, i]) + arcs[p, i]
@@ -142,24 +149,17 @@ def fill_charts(arcs, siblings, stops, first, charts):  # out: charts (6, n + 2,
             closed_left_p = closed_left[i, p] = open_left_p + stops[p, i]
             right_p = right[i, p] = max(right[i, p], closed_right_p + right[p, p])
             left_p = left[i, p] = max(left[i, p], left[i, i] + closed_left_p)
-            push_max(
-                p + 1,
-                n + 1,
-                # join[i, j] = max(right[i, r] + left[r + 1, j])
-                join[i], left[p + 1], right_p,
+            # join[i, j] = max(right[i, r] + left[r + 1, j])
+            push_max(p + 1, n + 1, join[i], left[p + 1], right_p)
+            # left[i, j] = max(left[i, m] + open_left[m, j] + stops[j, m])
+            push_max(p + 1, last_head[p] + 1, left[i], closed_left[p], left_p)
+            # open_left[i, j] = max(join[i, s] + open_left[s, j] + siblings[j, s, i])
+            push_max_of_sums(p + 1, min(last_head[i], last_head[p]) + 1, open_left[i], open_left[p], left_siblings[i, p], join[i, p])
+            if open_right_p > -np.inf:
                 # right[i, j] = max(open_right[i, m] + stops[i, m] + right[m, j])
-                right[i], right[p], closed_right_p,
-                # left[i, j] = max(left[i, m] + open_left[m, j] + stops[j, m])
-                left[i], closed_left[p], left_p,
-            )  # fmt: skip
-            push_max_of_sums(
-                p + 1,
-                n + 1,
+                push_max(p + 1, n + 1, right[i], right[p], closed_right_p)
                 # open_right[i, j] = max(open_right[i, s] + join[s, j] + siblings[i, s, j])
-                open_right[i], join[p], siblings[i, p], open_right_p,
-                # open_left[i, j] = max(join[i, s] + open_left[s, j] + siblings[j, s, i])
-                open_left[i], open_left[p], left_siblings[i, p], join[i, p],
-            )  # fmt: skip
+                push_max_of_sums(p + 1, last_modifier[i] + 1, open_right[i], join[p], siblings[i, p], open_right_p)
 
 
 @inner
@@ -169,16 +169,12 @@ def score_of_root(m, arcs, siblings, stops, charts):
     return left[1, m] + arcs[0, m] + siblings[0, 0, m] + stops[0, m] + right[m, arcs.shape[0] - 1]
 
 
-@kernel(float64(readonly(float64, 2), readonly(float64, 3), readonly(float64, 2), int64, writable(int64, 1)))
-def sibling_kernel(arcs, siblings, stops, single_root, heads):  # out: heads (n,)
-    """The score of a best tree: -inf if there is none, nan if the arcs are not accepted. No sibling or stop may be nan or +inf."""
+@inner
+def best_tree_of(arcs, siblings, left_siblings, stops, single_root, heads):  # out: heads (n,), n > 0
+    """The score of a best tree, -inf if there is none; left_siblings are the siblings transposed."""
     n = heads.size
-    if not is_accepted(arcs):
-        return np.nan
-    if n == 0:
-        return stops[0, 0]
     charts = np.empty((6, n + 2, n + 1))
-    fill_charts(arcs, siblings, stops, 1 if single_root else 0, charts)
+    fill_charts(arcs, siblings, left_siblings, stops, 1 if single_root else 0, charts)
     root, best = 0, -np.inf
     if single_root:
         for m in range(1, n + 1):
@@ -190,6 +186,16 @@ def sibling_kernel(arcs, siblings, stops, single_root, heads):  # out: heads (n,
     if best > -np.inf:
         read_heads(siblings, stops, charts, root, heads)
     return best
+
+
+@kernel(float64(readonly(float64, 2), readonly(float64, 3), readonly(float64, 2), int64, writable(int64, 1)))
+def sibling_kernel(arcs, siblings, stops, single_root, heads):  # out: heads (n,)
+    """The score of a best tree: -inf if there is none, nan if the arcs are not accepted. No sibling or stop may be nan or +inf."""
+    if not is_accepted(arcs):
+        return np.nan
+    if heads.size == 0:
+        return stops[0, 0]
+    return best_tree_of(arcs, siblings, transpose_left(siblings, 1 if single_root else 0), stops, single_root, heads)
 
 
 def best_siblings(arcs: Any, siblings: Any, stops: Any = None, *, single_root: bool = True) -> NDArray[np.int64]:
