@@ -4,6 +4,9 @@ Hypotheses that translate c source words share stack c. Those with the same cove
 hypothesis: the best. Each is worth its score plus an estimate for what is left, the best cover of every gap by phrases that are scored
 without context. A stack keeps its `size` best, and what is worse than the best by more than `threshold` is dropped.
 
+Where phrases are required of the output, hypotheses that have met different numbers of them are in different stacks, so that those that
+have do not have to compete with those that have not.
+
 A stack has room for twice its size: when that is full, it is cut down, and from then on it takes only what beats its worst. Phrases of a
 span are tried in the order of what they can be worth at most, until that is too little.
 """
@@ -13,10 +16,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.oracles.compile import boolean, float64, inlined, inner, int64, kernel, writable
+from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, readonly, writable
+from zerogap.oracles.phrase_coverage import WINDOW, gap_of, has_word, joined, obeys, reaches_back
 from zerogap.oracles.phrase_options import OPTION_TYPES, ROW_TYPES, Options, Rows, fill_row
-
-MOST_WORDS = 64  # of a source sentence: coverages are bits
 
 
 @inner
@@ -36,21 +38,6 @@ def estimates(n, span_first, scores, word_start, rest, words, row_zero):
             for m in range(i + 1, i + width):
                 estimate[i, i + width] = max(estimate[i, i + width], estimate[i, m] + estimate[m, i + width])
     return estimate
-
-
-@inlined
-def reaches_back(covered, at, first, reach):
-    """Whether jumps of at most `reach` words can lead from the end `at` to the untranslated word `first`, over untranslated words."""
-    position = at
-    while position - first > reach:
-        low = position - reach
-        u = low
-        while u < position and (covered >> np.uint64(u)) & np.uint64(1):
-            u += 1
-        if u + 1 >= position:  # no step to the left
-            break
-        position = u + 1
-    return position - first <= reach
 
 
 @inner
@@ -90,57 +77,71 @@ def cut_down(c, size, threshold, count, covered, ends, states, score, total, bac
     return kept, total[c, kept - 1] if kept == size else -np.inf
 
 
-@kernel(int64(int64, int64, int64, int64, int64, float64, boolean, float64, int64, writable(int64, 1), *OPTION_TYPES, *ROW_TYPES))
+@kernel(
+    int64(
+        int64, int64, int64, int64, int64, float64, boolean, float64, int64, readonly(int64, 2), readonly(boolean, 2), readonly(int64, 1),
+        writable(int64, 1), *OPTION_TYPES, *ROW_TYPES,
+    )
+)  # fmt: skip
 def beam_search(
-    n, start, end_word, reach, size, threshold, moses, distortion, n_slots, path,
+    n, start, end_word, reach, size, threshold, moses, distortion, n_slots, rules, jumps, layer_of, path,
     span_first, number, scores, most, word_start, words, alone, rest,
     table, following, is_filled, row_start, row_words, row_scores, row_next, back_offs, shorter,
 ):  # fmt: skip  # out: path (n,), the numbers of the phrases
-    """Returns the number of phrases of the best hypothesis, -1 if there is none."""
+    """Returns the number of phrases of the best hypothesis, -1 if there is none. Stack c * layers + l has c words and layer l."""
     longest = span_first.shape[1] - 1
     room = 2 * size
-    covered = np.empty((n + 1, room), dtype=np.uint64)
-    ends = np.empty((n + 1, room), dtype=np.int32)
-    states = np.empty((n + 1, room), dtype=np.int32)
-    back = np.empty((n + 1, room), dtype=np.int64)
-    phrase = np.empty((n + 1, room), dtype=np.int32)
-    score = np.empty((n + 1, room))
-    total = np.empty((n + 1, room))
-    slots = np.zeros((n + 1, n_slots), dtype=np.int32)
-    count = np.zeros(n + 1, dtype=np.int64)
-    least = np.full(n + 1, -np.inf)
+    layers = layer_of.max() + 1
+    stacks = (n + 1) * layers
+    covered = np.empty((stacks, room), dtype=np.uint64)
+    ends = np.empty((stacks, room), dtype=np.int32)
+    states = np.empty((stacks, room), dtype=np.int32)
+    back = np.empty((stacks, room), dtype=np.int64)
+    phrase = np.empty((stacks, room), dtype=np.int32)
+    score = np.empty((stacks, room))
+    total = np.empty((stacks, room))
+    slots = np.zeros((stacks, n_slots), dtype=np.int32)
+    count = np.zeros(stacks, dtype=np.int64)
+    least = np.full(stacks, -np.inf)
+    least_of_words = np.full(n + 1, -np.inf)  # of all stacks with as many words
+    if n == 0:
+        fill_row(start, table, following, is_filled, row_start, row_words, row_scores, row_next, back_offs, shorter)
+        return 0 if table[start, end_word] > -np.inf else -1
     fill_row(np.int64(0), table, following, is_filled, row_start, row_words, row_scores, row_next, back_offs, shorter)
     estimate = estimates(n, span_first, scores, word_start, rest, words, table[0])
-    covered[0, 0], ends[0, 0], states[0, 0], score[0, 0], total[0, 0], count[0] = 0, 0, start, 0.0, 0.0, 1
-    back[0, 0], phrase[0, 0] = -1, -1
-    for c in range(n):
-        count[c], _ = cut_down(c, size, threshold, count[c], covered, ends, states, score, total, back, phrase, slots)
-        for h in range(count[c]):
-            bits, end, q, so_far = covered[c, h], np.int64(ends[c, h]), np.int64(states[c, h]), score[c, h]
+    first_stack = layer_of[start]
+    covered[first_stack, 0], ends[first_stack, 0], states[first_stack, 0] = np.uint64(0), 0, start
+    score[first_stack, 0], total[first_stack, 0], count[first_stack] = 0.0, 0.0, 1
+    back[first_stack, 0], phrase[first_stack, 0] = -1, -1
+    for stack in range(n * layers):
+        c = stack // layers
+        count[stack], _ = cut_down(stack, size, threshold, count[stack], covered, ends, states, score, total, back, phrase, slots)
+        for h in range(count[stack]):
+            bits, end, q, so_far = covered[stack, h], np.int64(ends[stack, h]), np.int64(states[stack, h]), score[stack, h]
             fill_row(q, table, following, is_filled, row_start, row_words, row_scores, row_next, back_offs, shorter)
             left = 0.0  # estimate of all gaps
-            first = -1
-            i = 0
+            first = gap_of(bits, c)
+            i = first
             while i < n:
-                if (bits >> np.uint64(i)) & np.uint64(1):
+                if has_word(bits, i - first):
                     i += 1
                     continue
-                if first < 0:
-                    first = i
                 j = i + 1
-                while j < n and not (bits >> np.uint64(j)) & np.uint64(1):
+                while j < n and not has_word(bits, j - first):
                     j += 1
                 left += estimate[i, j]
                 i = j
             i = first
             while i < n and i <= end + reach:
-                if (bits >> np.uint64(i)) & np.uint64(1):
+                if has_word(bits, i - first):
                     i += 1
                     continue
                 j = i + 1
-                while j < n and not (bits >> np.uint64(j)) & np.uint64(1):
+                while j < n and not has_word(bits, j - first):
                     j += 1
                 for s in range(max(i, end - reach), min(j, end + reach + 1)):  # the gap is i to j
+                    if not jumps[end, s]:
+                        continue
                     jump = so_far - distortion * abs(s - end)
                     outside = left - estimate[i, j] + estimate[i, s]
                     for k in range(1, min(longest, j - s) + 1):
@@ -148,16 +149,18 @@ def beam_search(
                             continue
                         later = outside + estimate[s + k, j]
                         into = c + k
-                        if jump + later + most[span_first[s, k - 1]] <= least[into]:
+                        if jump + later + most[span_first[s, k - 1]] <= least_of_words[into]:
                             continue
-                        joined = bits | (((np.uint64(1) << np.uint64(k)) - np.uint64(1)) << np.uint64(s))
-                        if s != first:
-                            if moses and s + k - first > reach:
+                        if s != first and s + k - first > WINDOW:
+                            continue
+                        now = joined(bits, s - first, k)
+                        if s != first and s + k - first > reach:
+                            if moses or not reaches_back(now, s + k - first, reach):
                                 continue
-                            if s + k - first > reach and not reaches_back(joined, s + k, first, reach):
-                                continue
+                        if rules.shape[0] and not obeys(now, gap_of(now, into), s, s + k, rules):
+                            continue
                         for p in range(span_first[s, k - 1], span_first[s, k]):
-                            if jump + later + most[p] <= least[into]:
+                            if jump + later + most[p] <= least_of_words[into]:
                                 break
                             state = q
                             value = jump + scores[p]
@@ -180,36 +183,39 @@ def beam_search(
                                 fill_row(state, table, following, is_filled, row_start, row_words, row_scores, row_next, back_offs, shorter)
                                 value += table[state, end_word]
                             worth = value + later
-                            if not worth > least[into]:
+                            to = into * layers + layer_of[state]
+                            if not worth > least[to]:
                                 continue
-                            at = place_of(slots[into], joined, s + k, state, covered[into], ends[into], states[into])
-                            x = slots[into, at] - 1
+                            at = place_of(slots[to], now, s + k, state, covered[to], ends[to], states[to])
+                            x = slots[to, at] - 1
                             if x < 0:
-                                x = count[into]
-                                count[into] += 1
-                                slots[into, at] = x + 1
-                                covered[into, x], ends[into, x], states[into, x] = joined, s + k, state
-                            elif not worth > total[into, x]:
+                                x = count[to]
+                                count[to] += 1
+                                slots[to, at] = x + 1
+                                covered[to, x], ends[to, x], states[to, x] = now, s + k, state
+                            elif not worth > total[to, x]:
                                 continue
-                            score[into, x], total[into, x], phrase[into, x], back[into, x] = value, worth, p, h * (n + 1) + c
-                            if count[into] == room:
-                                count[into], least[into] = cut_down(
-                                    into, size, threshold, room, covered, ends, states, score, total, back, phrase, slots
+                            score[to, x], total[to, x], phrase[to, x], back[to, x] = value, worth, p, h * stacks + stack
+                            if count[to] == room:
+                                count[to], least[to] = cut_down(
+                                    to, size, threshold, room, covered, ends, states, score, total, back, phrase, slots
                                 )
+                                least_of_words[into] = least[into * layers : (into + 1) * layers].min()
                 i = j
-    best = -1
-    for h in range(count[n]):
-        if best < 0 or total[n, h] > total[n, best]:
-            best = h
+    stack, best = n * layers, -1
+    for last_stack in range(n * layers, stacks):
+        for h in range(count[last_stack]):
+            if best < 0 or total[last_stack, h] > total[stack, best]:
+                stack, best = last_stack, h
     if best < 0:
         return -1
     length = 0
-    c, h = n, best
-    while c > 0:
-        path[length] = number[phrase[c, h]]
+    h = best
+    while back[stack, h] >= 0:
+        path[length] = number[phrase[stack, h]]
         length += 1
-        before = back[c, h]
-        c, h = before % (n + 1), before // (n + 1)
+        before = back[stack, h]
+        stack, h = before % stacks, before // stacks
     for k in range(length // 2):
         path[k], path[length - 1 - k] = path[length - 1 - k], path[k]
     return length
@@ -226,6 +232,9 @@ def best_in_beam(
     threshold: float,
     moses: bool,
     distortion: float,
+    rules: NDArray[np.int64],
+    jumps: NDArray[np.bool_],
+    layer_of: NDArray[np.int64],
 ) -> NDArray[np.int64] | None:
     """The phrases, by number, of the best translation that is found; None if all hypotheses end before they translate all."""
     n = len(options.span_first)
@@ -233,5 +242,7 @@ def best_in_beam(
     n_slots = 4
     while n_slots < 4 * size:
         n_slots *= 2
-    length = beam_search(n, start, end_word, reach, size, threshold, moses, distortion, n_slots, path, *options, *rows)
+    length = beam_search(
+        n, start, end_word, reach, size, threshold, moses, distortion, n_slots, rules, jumps, layer_of, path, *options, *rows
+    )
     return None if length < 0 else path[:length]

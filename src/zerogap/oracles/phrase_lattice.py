@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.oracles.compile import float64, inner, int32, int64, kernel, readonly, types, writable
+from zerogap.oracles.compile import boolean, float64, inner, int32, int64, kernel, readonly, types, writable
 from zerogap.oracles.phrase_options import OPTION_TYPES, ROW_TYPES, Options, Rows, fill_row
 from zerogap.oracles.pools import grown, grown_numbers
 
@@ -109,9 +109,9 @@ RESULT = types.Tuple(
 )  # fmt: skip
 
 
-@kernel(RESULT(int64, int64, int64, int64, float64, *OPTION_TYPES, *ROW_TYPES))
+@kernel(RESULT(int64, int64, int64, readonly(boolean, 2), float64, *OPTION_TYPES, *ROW_TYPES))
 def explore(
-    n, start, end_word, reach, distortion,
+    n, start, end_word, jumps, distortion,
     span_first, number, scores, most, word_start, words, alone, rest,
     table, following, is_filled, row_start, row_words, row_scores, row_next, back_offs, shorter,
 ):  # fmt: skip
@@ -122,7 +122,9 @@ def explore(
     in_reach = np.zeros((n + 1, v), dtype=np.bool_)
     for e in range(n + 1):
         in_reach[e, end_word] = True
-        for s in range(max(e - reach, 0), min(e + reach + 1, n)):
+        for s in range(n):
+            if not jumps[e, s]:
+                continue
             for g in range(position_start[s], position_start[s + 1]):
                 in_reach[e, group_word[g]] = True
     length_of = np.zeros(scores.shape[0], dtype=np.int64)
@@ -173,7 +175,9 @@ def explore(
             shorter_end[x], shorter_score[x] = end_of[e, below], price
         for i in range(row_start[q], row_start[q + 1]):
             listed[row_words[i]] = i
-        for s in range(max(e - reach, 0), min(e + reach + 1, n)):
+        for s in range(n):
+            if not jumps[e, s]:
+                continue
             jump = -distortion * abs(s - e)
             groups = position_start[s + 1] - position_start[s]
             enter_first, enter_score = grown(enter_first, n_enter + groups), grown_numbers(enter_score, n_enter + groups)
@@ -256,11 +260,11 @@ def sorted_rows(order: NDArray[np.int64], starts: NDArray[np.int64]) -> tuple[ND
     return begin, np.repeat(starts[:-1][order] - begin[:-1], sizes) + np.arange(begin[-1])
 
 
-def lattice_of(options: Options, rows: Rows, *, start: int, end_word: int, reach: int, distortion: float) -> Lattice:
+def lattice_of(options: Options, rows: Rows, *, start: int, end_word: int, jumps: NDArray[np.bool_], distortion: float) -> Lattice:
     """The relaxed lattice of a sentence; a phrase's multipliers are not in it."""
     n = len(options.span_first)
     at, state, below, price, enter_start, enter_first, enter_score, first_at, group, leave_start, option, leave_end, leave_score = explore(
-        n, start, end_word, reach, distortion, *options, *rows
+        n, start, end_word, jumps, distortion, *options, *rows
     )
     depth = np.zeros(len(rows.shorter), dtype=np.int64)  # a shorter state has less
     for _ in range(len(depth)):

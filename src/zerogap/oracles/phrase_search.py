@@ -3,7 +3,7 @@
 A hypothesis is a node of the graph of relaxed paths together with the set of source words translated, its signature. It is left out if
 its score and the node's outside score are not above the threshold: no completion of it is. Among as many translated words, at most `width`
 hypotheses are kept, those with the best bounds; if that ever drops one, the beam has overflowed, and the largest bound of what was
-dropped limits what was missed.
+dropped limits what was missed. So does the bound of what reaches beyond the window of coverages.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from zerogap.grid import Scores
 from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, readonly, types, writable
-from zerogap.oracles.phrase_beam import reaches_back
+from zerogap.oracles.phrase_coverage import WINDOW, gap_of, joined, obeys, overlaps, reaches_back
 from zerogap.oracles.phrase_graph import GRAPH_TYPES, Graph
 from zerogap.oracles.pools import grown, grown_numbers
 
@@ -40,12 +40,12 @@ def threshold_of(bounds, count, width):
 
 @kernel(
     types.Tuple((int64, float64, int64))(
-        int64, float64, int64, int64, boolean, int64, readonly(int64, 1), readonly(int64, 1), readonly(float64, 1), readonly(float64, 1),
-        writable(int64, 1), *GRAPH_TYPES,
+        int64, float64, int64, int64, boolean, int64, readonly(int64, 2), readonly(int64, 1), readonly(int64, 1),
+        readonly(float64, 1), readonly(float64, 1), writable(int64, 1), *GRAPH_TYPES,
     )
 )  # fmt: skip
 def search(
-    n, least, width, reach, moses, most, starts, lengths, price, outside, path, arc_start, arc_to, arc_option, arc_score, node_at
+    n, least, width, reach, moses, most, rules, starts, lengths, price, outside, path, arc_start, arc_to, arc_option, arc_score, node_at
 ):  # out: path (n,)
     """(phrases of the best translation above `least` or -1, the largest bound of what was dropped or -inf, hypotheses)."""
     covered, nodes = np.empty(4096, dtype=np.int64), np.empty(4096, dtype=np.int64)
@@ -78,9 +78,7 @@ def search(
                 h = following[h]
                 continue
             bits = np.uint64(covered[h])
-            first = 0
-            while first < n and (bits >> np.uint64(first)) & np.uint64(1):
-                first += 1
+            first = gap_of(bits, c)
             for a in range(arc_start[x], arc_start[x + 1]):
                 p = arc_option[a]
                 y = arc_to[a]
@@ -92,14 +90,18 @@ def search(
                         final, final_from = value, h
                     continue
                 s, k = starts[p], lengths[p]
-                span = ((np.uint64(1) << np.uint64(k)) - np.uint64(1)) << np.uint64(s)
-                if bits & span:
+                if overlaps(bits, s - first, k):
                     continue
-                joined = bits | span
+                if s != first and s + k - first > WINDOW:
+                    dropped = max(dropped, value + outside[y])
+                    continue
+                now = joined(bits, s - first, k)
                 if s != first and s + k - first > reach:
-                    if moses or not reaches_back(joined, s + k, first, reach):
+                    if moses or not reaches_back(now, s + k - first, reach):
                         continue
-                at = slot_of(slots, np.int64(joined), y, covered, nodes)
+                if rules.shape[0] and not obeys(now, gap_of(now, c + k), s, s + k, rules):
+                    continue
+                at = slot_of(slots, np.int64(now), y, covered, nodes)
                 if slots[at] != 0:
                     g = slots[at] - 1
                     if value > scores[g]:
@@ -111,10 +113,10 @@ def search(
                     slots = np.zeros(2 * slots.shape[0], dtype=np.int64)
                     for g in range(size):
                         slots[slot_of(slots, covered[g], nodes[g], covered, nodes)] = g + 1
-                    at = slot_of(slots, np.int64(joined), y, covered, nodes)
+                    at = slot_of(slots, np.int64(now), y, covered, nodes)
                 covered, nodes, following = grown(covered, size + 1), grown(nodes, size + 1), grown(following, size + 1)
                 back, arcs, scores = grown(back, size + 1), grown(arcs, size + 1), grown_numbers(scores, size + 1)
-                covered[size], nodes[size], scores[size], back[size], arcs[size] = np.int64(joined), y, value, h, a
+                covered[size], nodes[size], scores[size], back[size], arcs[size] = np.int64(now), y, value, h, a
                 following[size] = head[c + k]
                 head[c + k] = size
                 count[c + k] += 1
@@ -146,9 +148,10 @@ def best_above(
     reach: int,
     moses: bool,
     most: int,
+    rules: NDArray[np.int64],
 ) -> tuple[NDArray[np.int64] | None, float, int]:
     """(options of the best translation found that scores more than `least` in the graph's terms, or None; the largest bound of what was
     dropped, -inf if the search was exhaustive and inf if it ended early with more than `most` hypotheses; how many there were)."""
     path = np.empty(n, dtype=np.int64)
-    length, dropped, size = search(n, least, width, reach, moses, most, starts, lengths, price, outside, path, *graph)
+    length, dropped, size = search(n, least, width, reach, moses, most, rules, starts, lengths, price, outside, path, *graph)
     return (None if length < 0 else path[:length]), dropped, size

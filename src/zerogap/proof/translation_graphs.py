@@ -14,13 +14,17 @@ from numpy.typing import NDArray
 
 from zerogap.errors import VerificationError
 from zerogap.grid import Scores
+from zerogap.translation.phrase_constraints import WALL, ZONE, Rules
 from zerogap.translation.phrase_problem import PhraseProblem
 
 FEW, MANY = 200_000, 4_000_000  # hypotheses that are tried before the graph is tightened, and in the end
 STEPS = 25  # of multipliers on a tightened graph
 WORDS_AT_ONCE = 2
 
+WINDOW = 64  # words after the first gap that a set of translated words may have
+
 Integers = NDArray[np.int64]
+Bits = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,13 +118,17 @@ def excess(graph: PathGraph, problem: PhraseProblem, weights: Scores, outside: S
     return counts
 
 
-def best_translation(graph: PathGraph, problem: PhraseProblem, weights: Scores, outside: Scores, least: float, most: int) -> float | None:
-    """The score of a best translation above `least`, -inf if there is none; None if there are more than `most` hypotheses."""
-    n, best, seen = len(problem), -np.inf, 0
-    waiting: list[list[tuple[NDArray[np.uint64], Integers, Scores]]] = [[] for _ in range(n + 1)]
+def best_translations(
+    graph: PathGraph, problem: PhraseProblem, weights: Scores, outside: Scores, least: float, most: int, k: int = 1
+) -> Scores | None:
+    """The scores of the k best translations above `least`, best first; None if there are more than `most` hypotheses.
+
+    Sets of words are windows from the first gap on (`joined`); what reaches beyond counts with its bound, as if it were a translation.
+    """
+    n, seen = len(problem), 0
+    best = np.empty(0)
+    waiting: list[list[tuple[Bits, Integers, Scores]]] = [[] for _ in range(n + 1)]
     waiting[0].append((np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64), np.zeros(1)))
-    ones = np.uint64(1)
-    spans = ((ones << (problem.ends - problem.starts).astype(np.uint64)) - ones) << problem.starts.astype(np.uint64)
     for c in range(n + 1):
         if not waiting[c]:
             continue
@@ -128,7 +136,9 @@ def best_translation(graph: PathGraph, problem: PhraseProblem, weights: Scores, 
         waiting[c] = []
         order = np.lexsort((-scores, nodes, covered))
         covered, nodes, scores = covered[order], nodes[order], scores[order]
-        kept = np.concatenate([[True], (covered[1:] != covered[:-1]) | (nodes[1:] != nodes[:-1])])
+        opens = np.concatenate([[True], (covered[1:] != covered[:-1]) | (nodes[1:] != nodes[:-1])])
+        group = np.flatnonzero(opens)
+        kept = np.arange(len(nodes)) - group[np.cumsum(opens) - 1] < k
         covered, nodes, scores = covered[kept], nodes[kept], scores[kept]
         seen += len(nodes)
         if seen > most:
@@ -140,45 +150,97 @@ def best_translation(graph: PathGraph, problem: PhraseProblem, weights: Scores, 
         alive = value + outside[graph.target[arcs]] > least
         parent, arcs, value = parent[alive], arcs[alive], value[alive]
         if c == n:
-            return max(best, float(value.max(initial=-np.inf)))
+            best = np.concatenate([best, value])
+            break
         phrase, bits = graph.phrase[arcs], covered[parent]
-        alive = (bits & spans[phrase] == 0) & may_leave(problem, bits, phrase)
-        joined, target, phrase, value = bits[alive] | spans[phrase[alive]], graph.target[arcs[alive]], phrase[alive], value[alive]
-        counts = c + (problem.ends - problem.starts)[phrase]
+        start, end = problem.starts[phrase], problem.ends[phrase]
+        gap = c - count_bits(bits)
+        free = is_free(bits, start - gap, end - start)
+        beyond = free & (start > gap) & (end - gap > WINDOW)
+        best = np.concatenate([best, value[beyond] + outside[graph.target[arcs[beyond]]]])
+        alive = free & ~beyond
+        bits, gap, start, end, arcs, value = bits[alive], gap[alive], start[alive], end[alive], arcs[alive], value[alive]
+        alive = may_leave(problem, bits, gap, start, end)
+        now = joined(bits, start - gap, end - start)
+        alive &= obeys(problem.rules, now, c + (end - start) - count_bits(now), start, end)
+        now, target, value, counts = now[alive], graph.target[arcs[alive]], value[alive], c + (end - start)[alive]
         for count in np.unique(counts).tolist():
             rows = counts == count
-            waiting[count].append((joined[rows], target[rows], value[rows]))
-    return best
+            waiting[count].append((now[rows], target[rows], value[rows]))
+    return np.sort(best)[::-1][:k]
 
 
-def may_leave(problem: PhraseProblem, bits: NDArray[np.uint64], phrase: Integers) -> NDArray[np.bool_]:
+def ones(count: Integers) -> Bits:
+    """So many bits from bit 0 on."""
+    return np.where(count >= WINDOW, ~np.uint64(0), (np.uint64(1) << np.minimum(count, 63).astype(np.uint64)) - np.uint64(1))
+
+
+def count_bits(bits: Bits) -> Integers:
+    masks = 0x5555555555555555, 0x3333333333333333, 0x0F0F0F0F0F0F0F0F, 0x0101010101010101
+    odd, pairs, nibbles, bytewise = map(np.uint64, masks)
+    x = bits - ((bits >> np.uint64(1)) & odd)
+    x = (x & pairs) + ((x >> np.uint64(2)) & pairs)
+    return (((x + (x >> np.uint64(4))) & nibbles) * bytewise >> np.uint64(56)).astype(np.int64)
+
+
+def lowest(bits: Bits) -> Integers:
+    """The place of the lowest bit that is set; 64 where none is."""
+    alone = bits & (~bits + np.uint64(1))
+    return np.where(alone == 0, WINDOW, np.log2(np.maximum(alone, np.uint64(1)).astype(np.float64))).astype(np.int64)
+
+
+def shifted(bits: Bits, count: Integers) -> Bits:
+    """Without so many bits from bit 0 on."""
+    return np.where(count >= WINDOW, np.uint64(0), bits >> np.minimum(count, 63).astype(np.uint64))
+
+
+def is_free(bits: Bits, offset: Integers, count: Integers) -> NDArray[np.bool_]:
+    """Whether none of `count` words from the gap + offset on is translated."""
+    return (offset >= 0) & (shifted(bits, np.maximum(offset, 0)) & ones(count) == 0)
+
+
+def joined(bits: Bits, offset: Integers, count: Integers) -> Bits:
+    """Windows with `count` more words from the gap + offset on; bit 0, the gap, stays free."""
+    later = bits | (ones(count) << np.maximum(offset, 0).astype(np.uint64))
+    moved = shifted(bits, count)
+    return np.where(offset > 0, later, shifted(moved, lowest(~moved)))
+
+
+def obeys(rules: Rules, bits: Bits, gap: Integers, start: Integers, end: Integers) -> NDArray[np.bool_]:
+    """Whether phrases that leave these words translated break no wall and no zone."""
+    good = np.ones(len(bits), dtype=bool)
+    for kind, first, middle, last in rules.tolist():
+        touches = (start < last) & (end > middle) if kind == WALL else (start < first) | (end > last)
+        last = middle if kind == WALL else last
+        low = np.maximum(first - gap, 0)
+        size = np.maximum(last - gap - low, 0)  # of the words, those from the gap on
+        part = shifted(bits, low) & ones(size)
+        complete = (size == 0) | ((first > gap) & (last - gap <= WINDOW) & (part == ones(size)))
+        empty = (first >= gap) & (part == 0)
+        good &= ~touches | complete | (empty if kind == ZONE else False)
+    return good
+
+
+def may_leave(problem: PhraseProblem, bits: Bits, gap: Integers, start: Integers, end: Integers) -> NDArray[np.bool_]:
     """Whether the first untranslated word stays within reach, as Moses asks; or, where only jumps are limited, within reach of jumps back
     over words that are not translated yet."""
-    start, end = problem.starts[phrase], problem.ends[phrase]
-    low = ~bits & (bits + np.uint64(1))  # the lowest bit that is not set
-    first = np.where(low == 0, 64, np.log2(np.maximum(low, np.uint64(1)).astype(np.float64))).astype(np.int64)
-    near = (start == first) | (end - first <= problem.reach)
+    near = (start == gap) | (end - gap <= problem.reach)
     if problem.reordering == "moses":
         return near
-    position, going = end.copy(), ~near
-    spans = ((np.uint64(1) << (end - start).astype(np.uint64)) - np.uint64(1)) << start.astype(np.uint64)
-    free = ~(bits | spans)
+    position, going = end - gap, ~near
+    free = ~joined(bits, start - gap, end - start)
     while going.any():
         step = position[going] - problem.reach
-        window = free[going] >> step.astype(np.uint64)
-        lowest = window & (~window + np.uint64(1))
-        back = (
-            step + np.where(lowest == 0, problem.reach, np.log2(np.maximum(lowest, np.uint64(1)).astype(np.float64))).astype(np.int64) + 1
-        )
+        back = step + np.minimum(lowest(shifted(free[going], step)), problem.reach) + 1
         stuck = back >= position[going]
         position[going] = np.minimum(back, position[going])
-        arrived = position[going] - first[going] <= problem.reach
+        arrived = position[going] <= problem.reach
         going[going] = ~(stuck | arrived)
-    return near | (position - first <= problem.reach)
+    return near | (position <= problem.reach)
 
 
-def largest_above(graph: PathGraph, problem: PhraseProblem, multipliers: Scores, claimed: float) -> float:
-    """The score of a best translation if it is above the claim, else the claim; VerificationError if there are too many to tell."""
+def largest_above(graph: PathGraph, problem: PhraseProblem, multipliers: Scores, claimed: float, k: int = 1) -> Scores:
+    """The scores of the k best translations above the claim, as far as there are any; VerificationError if there are too many to tell."""
     unknown = np.ones(len(problem), dtype=bool)
     scale = 1.0
     while True:
@@ -186,13 +248,13 @@ def largest_above(graph: PathGraph, problem: PhraseProblem, multipliers: Scores,
         weights = priced(graph, problem, multipliers)
         outside = outside_scores(graph, weights)
         if not outside[0] > least:
-            return claimed
+            return np.empty(0)
         graph = above(graph, weights, outside, least)
         weights = priced(graph, problem, multipliers)
         outside = outside_scores(graph, weights)
-        found = best_translation(graph, problem, weights, outside, least, FEW if unknown.any() else MANY)
+        found = best_translations(graph, problem, weights, outside, least, FEW if unknown.any() else MANY, k)
         if found is not None:
-            return max(claimed, found + float(multipliers.sum()))
+            return found + float(multipliers.sum())
         if not unknown.any():
             raise VerificationError(f"more than {MANY:,} partial translations would have to be compared: the multipliers are too weak.")
         blame = np.zeros(len(problem))

@@ -3,6 +3,7 @@
 The relaxed problem, n source words translated by phrases in any order, each jump within the limit, is solved by a dynamic program over
 (words translated, end of the last phrase, language-model state): one row of states at a time, with the language model as it is defined.
 If the dual is the claimed bound, that is all. If not, what lies on paths above the claim is searched through (`translation_graphs`).
+Where phrases of the output are required or forbidden, a state is one of the language model and one of the automaton that reads the output.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ from zerogap.proof.certificate import Certificate, Multipliers
 from zerogap.proof.translation_graphs import Integers, PathGraph, largest_above
 from zerogap.translation.phrase_problem import PhraseProblem
 
-MOST_WORDS = 64  # sets of words are the bits of a number
 MOST_ARCS = 20_000_000
 
 
@@ -34,19 +34,39 @@ class Reading:
 
 def phrase_bound(problem: PhraseProblem, certificate: Certificate, claimed: float) -> float:
     """The bound that a certificate proves: at most the claimed one, or what is above it."""
-    if not isinstance(certificate, Multipliers):
-        raise VerificationError(f"a certificate of kind {certificate.kind!r} proves nothing about translations by phrases.")
-    multipliers = checked(problem, certificate.values)
-    if len(problem) > MOST_WORDS:
-        raise VerificationError(f"the sentence has {len(problem)} words: expected at most {MOST_WORDS}.")
+    multipliers = multipliers_of(problem, certificate)
     if len(problem) == 0:
-        return problem.score(())
+        return problem.score(()) if may_be_empty(problem) else -np.inf
     reading = read_phrases(problem)
     outside, ahead = relaxed_outside(problem, reading, multipliers)
     dual = float(outside[0, 0, reading.start] + multipliers.sum())
     if dual <= claimed:
         return dual
-    return largest_above(unfold(problem, reading, multipliers, outside, ahead, claimed), problem, multipliers, claimed)
+    found = largest_above(unfold(problem, reading, multipliers, outside, ahead, claimed), problem, multipliers, claimed)
+    return max(claimed, float(found.max(initial=-np.inf)))
+
+
+def phrase_alternatives(problem: PhraseProblem, certificate: Certificate, claimed: float, k: int) -> Scores:
+    """The scores above `claimed` of the k best translations, the highest first."""
+    multipliers = multipliers_of(problem, certificate)
+    if len(problem) == 0:
+        only = np.array([problem.score(())] if may_be_empty(problem) else [])
+        return only[only > claimed]
+    reading = read_phrases(problem)
+    outside, ahead = relaxed_outside(problem, reading, multipliers)
+    if float(outside[0, 0, reading.start] + multipliers.sum()) <= claimed:
+        return np.empty(0)
+    return largest_above(unfold(problem, reading, multipliers, outside, ahead, claimed), problem, multipliers, claimed, k)
+
+
+def may_be_empty(problem: PhraseProblem) -> bool:
+    return not problem.constraints.required
+
+
+def multipliers_of(problem: PhraseProblem, certificate: Certificate) -> Scores:
+    if not isinstance(certificate, Multipliers):
+        raise VerificationError(f"a certificate of kind {certificate.kind!r} proves nothing about translations by phrases.")
+    return checked(problem, certificate.values)
 
 
 def checked(problem: PhraseProblem, values: tuple[float, ...]) -> Scores:
@@ -63,19 +83,33 @@ def checked(problem: PhraseProblem, values: tuple[float, ...]) -> Scores:
 
 
 def read_phrases(problem: PhraseProblem) -> Reading:
-    """States are found from the start, as long as phrases lead to new ones."""
+    """States are found from the start, as long as phrases lead to new ones; q of the model and a of the automaton are q * many + a."""
     model, n_phrases = problem.language_model, len(problem.starts)
-    words = [tuple(problem.target_ids[problem.target_start[p] : problem.target_start[p + 1]].tolist()) for p in range(n_phrases)]
-    known = fresh = np.array([model.start], dtype=np.int64)
+    automaton = problem.automaton
+    many = 1 if automaton is None else len(automaton.following)
+    symbols = problem.symbol_ids().tolist()
+    ids = problem.target_ids.tolist()
+    spots = [range(problem.target_start[p], problem.target_start[p + 1]) for p in range(n_phrases)]
+    words = [tuple((ids[i], symbols[i]) for i in spot) for spot in spots]
+
+    def step(pairs: Integers, word: tuple[int, int]) -> tuple[Scores, Integers]:
+        scores, after = model.steps(pairs // many, np.full(len(pairs), word[0]))
+        if automaton is None:
+            return scores, after
+        scores = np.where(automaton.forbids[pairs % many, word[1]], -np.inf, scores)
+        return scores, after * many + automaton.following[pairs % many, word[1]]
+
+    start = model.start * many
+    known = fresh = np.array([start], dtype=np.int64)
     blocks: list[tuple[Integers, Scores, Integers]] = []
     while fresh.size:
-        read: dict[tuple[int, ...], tuple[Scores, Integers]] = {(): (np.zeros(len(fresh)), fresh)}  # phrases begin alike
+        read: dict[tuple[tuple[int, int], ...], tuple[Scores, Integers]] = {(): (np.zeros(len(fresh)), fresh)}  # phrases begin alike
         for target in words:
             for k in range(1, len(target) + 1):
                 if target[:k] not in read:
                     so_far, states = read[target[: k - 1]]
                     different, inverse = np.unique(states, return_inverse=True)
-                    scores, after = model.steps(different, np.full(len(different), target[k - 1]))
+                    scores, after = step(different, target[k - 1])
                     read[target[:k]] = so_far + scores[inverse], after[inverse]
         ends = [read[target] for target in words]
         after = np.array([states for _, states in ends], dtype=np.int64).reshape(n_phrases, len(fresh))
@@ -85,8 +119,10 @@ def read_phrases(problem: PhraseProblem) -> Reading:
     rank = np.argsort(np.concatenate([states for states, _, _ in blocks]))
     scores = np.concatenate([part for _, part, _ in blocks], axis=1)[:, rank]
     following = np.searchsorted(known, np.concatenate([part for _, _, part in blocks], axis=1)[:, rank])
-    final, _ = model.steps(known, np.full(len(known), model.end_id))
-    return Reading(scores, following.astype(np.int32), final, int(np.searchsorted(known, model.start)))
+    final, _ = model.steps(known // many, np.full(len(known), model.end_id))
+    if automaton is not None:
+        final = np.where(automaton.accepts[known % many], final, -np.inf)
+    return Reading(scores, following.astype(np.int32), final, int(np.searchsorted(known, start)))
 
 
 def relaxed_outside(problem: PhraseProblem, reading: Reading, multipliers: Scores) -> tuple[Scores, Scores]:
@@ -97,13 +133,13 @@ def relaxed_outside(problem: PhraseProblem, reading: Reading, multipliers: Score
     weights = problem.scores - (sums[problem.ends] - sums[problem.starts])
     outside, ahead = np.full((n + 1, n + 1, n_states), -np.inf), np.full((n, n, n_states), -np.inf)
     outside[n] = reading.final
-    starts, ends = problem.starts.tolist(), problem.ends.tolist()
+    starts, ends, jumps = problem.starts.tolist(), problem.ends.tolist(), problem.jumps
     for c in range(n - 1, -1, -1):
         for p, (s, e) in enumerate(zip(starts, ends, strict=True)):
             if c + e - s <= n and weights[p] > -np.inf:
                 np.maximum(ahead[c, s], weights[p] + reading.scores[p] + outside[c + e - s, e][reading.following[p]], out=ahead[c, s])
         for e in range(n + 1):
-            for s in range(max(e - problem.reach, 0), min(e + problem.reach + 1, n)):
+            for s in np.flatnonzero(jumps[e]).tolist():
                 np.maximum(outside[c, e], ahead[c, s] - problem.distortion * abs(s - e), out=outside[c, e])
     return outside, ahead
 
@@ -115,6 +151,7 @@ def unfold(problem: PhraseProblem, reading: Reading, multipliers: Scores, outsid
     sums = np.concatenate([[0.0], np.cumsum(multipliers)])
     weights = problem.scores - (sums[problem.ends] - sums[problem.starts])
     at_start = [np.flatnonzero((problem.starts == s) & (problem.scores > -np.inf)).tolist() for s in range(n)]
+    jumps = problem.jumps
     inside = np.full((n + 1, (n + 1) * n_states), -np.inf)
     inside[0, reading.start] = 0.0
     nodes: list[Integers] = []
@@ -127,7 +164,7 @@ def unfold(problem: PhraseProblem, reading: Reading, multipliers: Scores, outsid
         value = inside[c, here]
         for s in range(n if c < n else 0):
             jump = problem.distortion * np.abs(s - end)
-            rows = np.flatnonzero((np.abs(s - end) <= problem.reach) & (value - jump + ahead[c, s, state] > least))
+            rows = np.flatnonzero(jumps[end, s] & (value - jump + ahead[c, s, state] > least))
             if not rows.size:
                 continue
             q = state[rows]

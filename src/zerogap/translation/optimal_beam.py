@@ -21,7 +21,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.errors import Infeasible
+from zerogap.errors import Infeasible, InvalidStructure
 from zerogap.grid import Scores
 from zerogap.oracles.phrase_graph import Graph, graph_above, graph_outside, graph_path, pruned, tightened
 from zerogap.oracles.phrase_lattice import Lattice, lattice_of
@@ -63,8 +63,9 @@ class Progress:
         return self.time_limit is not None and time.perf_counter() - self.begin >= self.time_limit
 
     def found(self, derivation: Derivation) -> None:
+        """Takes a sequence of phrases that translates every word once, if it is a translation and better than what is known."""
         score = self.problem.score(derivation)
-        if score > self.score:
+        if score > self.score and is_translation(self.problem, derivation):
             self.derivation, self.score = derivation, score
 
     def proved(self, bound: float) -> None:
@@ -110,7 +111,7 @@ class Sentence:
 def sentence_of(problem: PhraseProblem, tables: Tables, options: Options) -> Sentence:
     lattice = lattice_of(
         options, tables.rows,
-        start=tables.ngrams.start, end_word=tables.end_word, reach=problem.reach, distortion=problem.distortion,
+        start=tables.ngrams.start, end_word=tables.end_word, jumps=tables.jumps, distortion=problem.distortion,
     )  # fmt: skip
     starts, ends = problem.starts[options.number], problem.ends[options.number]
     return Sentence(problem, tables, lattice, outside_table(lattice, ends - starts), starts, ends)
@@ -157,7 +158,8 @@ def start(problem: PhraseProblem, time_limit: float | None, stack: int, steps: i
     """A translation to begin with, the whole lattice, and multipliers after some steps on a small one. No lattice for no words."""
     progress, descent = Progress(problem, time_limit), begin(np.zeros(len(problem)))
     if len(problem) == 0:
-        progress.found(())
+        if not problem.constraints.required:
+            progress.found(())
         progress.proved(progress.score)
         return progress, None, descent
     tables = tables_of(problem)
@@ -227,7 +229,8 @@ def close(progress: Progress, sentence: Sentence, graph: Graph, descent: Descent
             return
         options, dropped, _ = best_above(
             graph, outside, price, starts, lengths, n,
-            least=progress.score - total, width=width, reach=problem.reach, moses=problem.reordering == "moses", most=MOST_HYPOTHESES,
+            least=progress.score - total, width=width, reach=problem.reach, moses=problem.reordering == "moses", rules=problem.rules,
+            most=MOST_HYPOTHESES,
         )  # fmt: skip
         if options is not None:
             progress.found(sentence.derivation(options))
@@ -248,6 +251,15 @@ def close(progress: Progress, sentence: Sentence, graph: Graph, descent: Descent
 def best_of_graph(graph: Graph, outside: Scores, path: Integers, price: Scores) -> tuple[float, Integers]:
     value = graph_outside(price, outside, *graph)
     return value, path[:0] if value == -np.inf else path[: graph_path(price, outside, path, *graph)]
+
+
+def is_translation(problem: PhraseProblem, derivation: Derivation) -> bool:
+    """Whether it obeys what the lattice does not know: zones, walls, and Moses' rule."""
+    try:
+        problem.check(derivation)
+    except InvalidStructure:
+        return False
+    return True
 
 
 def why_infeasible(problem: PhraseProblem) -> str:

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import InputError
-from zerogap.oracles.phrase_beam import MOST_WORDS, best_in_beam
+from zerogap.oracles.phrase_beam import best_in_beam
 from zerogap.oracles.phrase_options import Options, Rows, options_of, rows_of
 from zerogap.oracles.sentence_ngrams import SentenceNgrams, sentence_ngrams
 from zerogap.translation.language_model import LanguageModel
 from zerogap.translation.phrase_problem import Derivation, PhraseProblem
+from zerogap.translation.phrase_targets import with_automaton
 
 STACK = 100
 
@@ -29,6 +30,8 @@ class Tables:
     rows: Rows
     options: Options
     end_word: int
+    jumps: NDArray[np.bool_]
+    layer_of: NDArray[np.int64]  # per state: how many required phrases have been met
 
 
 def state_starts(model: LanguageModel) -> NDArray[np.int64]:
@@ -41,18 +44,22 @@ def state_starts(model: LanguageModel) -> NDArray[np.int64]:
 
 
 def tables_of(problem: PhraseProblem) -> Tables:
-    if len(problem) > MOST_WORDS:
-        raise InputError(f"the sentence has {len(problem)} words: expected at most {MOST_WORDS}.")
-    model = problem.language_model
+    model, automaton = problem.language_model, problem.automaton
     words, local = np.unique(np.append(problem.target_ids, model.end_id), return_inverse=True)
     ngrams = sentence_ngrams(
         model.keys, model.scores, model.next_states, model.back_offs, model.shorter, state_starts(model), model.n_words, words, model.start
     )
+    layer_of = np.zeros(len(ngrams.back_offs), dtype=np.int64)
+    if automaton is not None:
+        n_symbols = len(automaton.symbols) + 1
+        pairs, local = np.unique(local * n_symbols + np.append(problem.symbol_ids(), 0), return_inverse=True)
+        layer_of = np.repeat(automaton.met, len(ngrams.back_offs))
+        ngrams = with_automaton(ngrams, automaton, pairs // n_symbols, pairs % n_symbols, int(local[-1]))
     rows = rows_of(ngrams)
     options = options_of(
         len(problem), model.order, problem.starts, problem.ends, problem.scores, problem.target_start, local[:-1].astype(np.int64), rows
     )
-    return Tables(ngrams, rows, options, int(local[-1]))
+    return Tables(ngrams, rows, options, int(local[-1]), problem.jumps, layer_of)
 
 
 def beam_search(
@@ -72,7 +79,7 @@ def beam_search(
         phrases = best_in_beam(
             known.options, known.rows,
             start=known.ngrams.start, end_word=known.end_word, reach=problem.reach, size=stack, threshold=threshold,
-            moses=moses, distortion=problem.distortion,
+            moses=moses, distortion=problem.distortion, rules=problem.rules, jumps=known.jumps, layer_of=known.layer_of,
         )  # fmt: skip
         if phrases is not None:
             return problem.derivation(phrases.tolist())
