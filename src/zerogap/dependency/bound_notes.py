@@ -45,7 +45,7 @@ from zerogap.features.part_keys import PartFeatures
 from zerogap.features.part_templates import DIRECTION
 from zerogap.features.weight_table import CLEAR, EMPTY, Keys
 from zerogap.features.weights import table_shift
-from zerogap.oracles.compile import boolean, inner, int64, kernel, readonly, uint16, writable
+from zerogap.oracles.compile import boolean, inner, int64, kernel, readonly, uint32, writable
 
 BOUNDED = ("sibling", "grandparent", "grandsibling")  # kinds of parts
 NO_GRAND, NO_SIB, NO_MOD, NO_SIB_MOD, NO_GRAND_SIB = range(5)  # places in MISSING
@@ -72,7 +72,7 @@ def partial_key(total, missing, template):
 
 @kernel(
     int64(
-        *SENTENCE, readonly(boolean, 2), readonly(int64, 1), readonly(uint16, 1), readonly(int64, 1), readonly(int64, 2),
+        *SENTENCE, readonly(boolean, 2), readonly(int64, 1), readonly(uint32, 1), readonly(int64, 1), readonly(int64, 2),
         readonly(boolean, 1), writable(int64, 2),
     )
 )  # fmt: skip

@@ -15,7 +15,7 @@ from zerogap.features.part_keys import BUCKETS, COUNTS
 from zerogap.features.part_templates import DIRECTION, DISTANCE, FIRST_COUNT, KINDS
 from zerogap.features.weight_table import CLEAR
 from zerogap.features.weights import table_shift, weights_of
-from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, readonly, uint16, writable
+from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, readonly, uint32, writable
 
 HEAD, MOD, SIB, GRAND, BETWEEN = range(5)  # places in features.part_templates.ROLES
 ARC, ACROSS, SIBLING, STOP, GRANDPARENT, GRANDSIBLING, LABEL, OUTER = range(8)  # places in features.part_templates.KINDS
@@ -24,7 +24,7 @@ LEFT, RIGHT = 0, 1
 
 # Types of what most kernels are given: partial sums of keys and the plan of `PartFeatures`; the table of `features.weights`.
 SENTENCE = (readonly(int64, 3), *[readonly(int64, 1)] * 4, readonly(int64, 2))
-TABLE = (readonly(int64, 1), readonly(float64, 1), readonly(uint16, 1))
+TABLE = (readonly(int64, 1), readonly(float64, 1), readonly(uint32, 1))
 
 
 @inner
@@ -312,6 +312,6 @@ def choice_keys(partial, kind_start, relation, run_end, templates, codes, totals
     return size
 
 
-@kernel(float64(readonly(int64, 1), *TABLE))
-def sum_weights(keys, cells, numbers, jumps):
+@kernel(float64(writable(int64, 1), *TABLE))
+def sum_weights(keys, cells, numbers, jumps):  # out: keys (scratch)
     return weights_of(keys, keys.shape[0], cells, numbers, jumps, table_shift(cells, jumps))

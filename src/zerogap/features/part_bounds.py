@@ -23,12 +23,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import FormatError, InputError
-from zerogap.features.packed_table import BUCKET_SHIFT, MIDDLE_SHIFT, SIGN, WEIGHT_PART, Jumps, cell_at
+from zerogap.features.packed_table import (
+    BUCKET_SHIFT,
+    MARKS,
+    MIDDLE_SHIFT,
+    WEIGHT_PART,
+    Jumps,
+    bucket_of_key,
+    cell_at,
+    jumps_alone,
+    step_of,
+)
 from zerogap.features.part_keys import PartFeatures, hash_of
 from zerogap.features.part_model import MOST_STEPS, PartModel, from_arrays, to_arrays
 from zerogap.features.part_templates import KINDS, ROLES
 from zerogap.features.weight_table import CLEAR, EMPTY, Keys, shift_of
-from zerogap.oracles.compile import inner, int64, kernel, readonly, uint16, writable
+from zerogap.oracles.compile import inner, int64, kernel, readonly, uint32, writable
 
 Integers = NDArray[np.int64]
 AT_ONCE = 1 << 11  # parts
@@ -107,20 +117,10 @@ def without(features: PartFeatures, *roles: str) -> Keys:
 
 
 @inner
-def steps_at(key, cells, jumps, shift):
-    """What a packed table has for a key, in units; 0 if it is not there."""
-    bits, high = np.uint64(key), np.uint64(shift)
-    jump = np.uint64(jumps[(bits >> np.uint64(BUCKET_SHIFT)) & np.uint64(jumps.shape[0] - 1)])
-    cell = cell_at(bits, jump, high, np.uint64(cells.shape[0] - 1))
-    differs = np.int64(np.uint64(cells[cell]) ^ ((bits << (np.uint64(64) - high)) & ~np.uint64(WEIGHT_PART)))
-    return ((differs ^ SIGN) - SIGN) if 0 <= differs <= WEIGHT_PART else np.int64(0)
-
-
-@inner
 def cell_of_key(key, cells, jumps, shift):
     """The cell that has the key, or -1; all that is in the table is above 0."""
     bits, high = np.uint64(key), np.uint64(shift)
-    jump = np.uint64(jumps[(bits >> np.uint64(BUCKET_SHIFT)) & np.uint64(jumps.shape[0] - 1)])
+    jump = np.uint64(bucket_of_key(bits, jumps)) >> np.uint64(MARKS)
     cell = cell_at(bits, jump, high, np.uint64(cells.shape[0] - 1))
     differs = np.uint64(cells[cell]) ^ ((bits << (np.uint64(64) - high)) & ~np.uint64(WEIGHT_PART))
     return np.int64(cell) if np.uint64(0) < differs <= np.uint64(WEIGHT_PART) else np.int64(-1)  # 0: an empty cell
@@ -129,7 +129,7 @@ def cell_of_key(key, cells, jumps, shift):
 @kernel(
     int64(
         readonly(int64, 3), readonly(int64, 1), readonly(int64, 1), readonly(int64, 2), readonly(int64, 1), readonly(int64, 1),
-        readonly(int64, 2), readonly(int64, 2), readonly(int64, 1), readonly(int64, 1), readonly(uint16, 1), readonly(int64, 1),
+        readonly(int64, 2), readonly(int64, 2), readonly(int64, 1), readonly(int64, 1), readonly(uint32, 1), readonly(int64, 1),
         writable(int64, 1),
     )
 )  # fmt: skip
@@ -160,7 +160,7 @@ def sum_looks(partial, relation, low_bytes, codes, chosen, roles, tokens, values
                         keys[i] += column[tokens[r, begin + i]]
             low, floor = low_bytes[t], floors[t]
             for i in range(size):
-                totals[begin + i] += max(steps_at((keys[i] & CLEAR) | low, cells, jumps, shift), floor)
+                totals[begin + i] += max(step_of((keys[i] & CLEAR) | low, cells, jumps, shift), floor)
     return 0
 
 
@@ -204,7 +204,7 @@ def part_sums(
 def cells_of(keys: Keys, cells: Keys, jumps: Jumps) -> Integers:
     """The cells of keys that all are in the table."""
     bits = keys.astype(np.uint64)
-    jump = jumps[(bits >> np.uint64(BUCKET_SHIFT)) & np.uint64(len(jumps) - 1)].astype(np.uint64)
+    jump = jumps_alone(jumps)[(bits >> np.uint64(BUCKET_SHIFT)) & np.uint64(len(jumps) - 1)].astype(np.uint64)
     middle = (bits >> np.uint64(MIDDLE_SHIFT)) | np.uint64(1)
     shift = np.uint64(64 - (len(cells) - 1).bit_length())
     return (((bits >> shift) + jump * middle) & np.uint64(len(cells) - 1)).astype(np.int64)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import FormatError, InputError
-from zerogap.features.packed_table import Jumps, packed
+from zerogap.features.packed_table import jumps_alone, packed
 from zerogap.features.part_keys import PartFeatures
 from zerogap.features.weight_table import Keys
 from zerogap.features.weights import Table
@@ -32,7 +32,7 @@ class PartModel:
     keys: Keys  # ascending
     steps: NDArray[np.int16]  # weights in units
     unit: float  # a power of two
-    jumps: Jumps | None = field(default=None, repr=False)  # of the table, if they are known
+    jumps: NDArray[np.uint16] | None = field(default=None, repr=False)  # of the table, if they are known
     table: Table = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -70,7 +70,7 @@ def to_arrays(model: PartModel, name: str) -> dict[str, Any]:
     return {
         f"{name}_keys": np.ascontiguousarray(planes),
         f"{name}_steps": np.ascontiguousarray(model.steps.view(np.uint8).reshape(-1, 2).T),
-        f"{name}_jumps": model.table[2],
+        f"{name}_jumps": jumps_alone(model.table[2]),
         f"{name}_unit": np.array(model.unit),
     }
 

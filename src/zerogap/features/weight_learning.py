@@ -17,7 +17,7 @@ from zerogap.grid import Scores
 from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
 
 FULLEST = 0.5  # share of places that are taken
-NO_JUMPS = np.zeros(0, dtype=np.uint16)
+NO_JUMPS = np.zeros(0, dtype=np.uint32)
 
 
 @kernel(

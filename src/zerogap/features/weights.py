@@ -24,7 +24,7 @@ def table_shift(cells, jumps):
 
 
 @inner
-def weights_of(keys, size, cells, numbers, jumps, shift):
+def weights_of(keys, size, cells, numbers, jumps, shift):  # out: keys (scratch)
     """The sum of the weights of the first keys."""
     if jumps.shape[0]:
         return steps_of(keys, size, cells, jumps, shift) * numbers[0]

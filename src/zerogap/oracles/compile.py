@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from subprocess import DEVNULL
 from typing import Any
 
-from numba import boolean, float64, int16, int32, int64, njit, types, uint16
+from numba import boolean, float64, int16, int32, int64, njit, types, uint32
 from numba.core import config
 
 __all__ = [
@@ -31,7 +31,7 @@ __all__ = [
     "rare_kernel",
     "readonly",
     "types",
-    "uint16",
+    "uint32",
     "writable",
 ]
 
@@ -63,12 +63,16 @@ def rare_kernel(signature: Any) -> Callable[[Callable[..., Any]], Any]:
     def decorated(function: Callable[..., Any]) -> Any:
         found: list[Any] = []
 
-        @functools.wraps(function)
-        def called(*arguments: Any) -> Any:
+        def compile_now() -> None:
             if not found:
                 found.append(compiled(function, signature))
+
+        @functools.wraps(function)
+        def called(*arguments: Any) -> Any:
+            compile_now()
             return found[0](*arguments)
 
+        called.compile_now = compile_now  # type: ignore[attr-defined]  # for `zerogap compile`
         return function if config.DISABLE_JIT else called  # type: ignore[attr-defined]
 
     return decorated
