@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from zerogap import __version__
+from zerogap.cli.compile import compile_command
 from zerogap.cli.constraints import constraints_command
 from zerogap.cli.decode import decode_command
 from zerogap.cli.doctor import doctor_command
@@ -33,6 +34,7 @@ COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "evaluate": evaluate_app,
     "constraints": constraints_command,
     "doctor": doctor_command,
+    "compile": compile_command,
 }
 train_app.command("dependency")(train_dependency_command)
 train_app.command("tagger")(train_tagger_command)
