@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -28,9 +28,12 @@ from zerogap.oracles.head_automata import (
     AGREED,
     BEATEN,
     BOUND,
+    BY_HEAD,
+    BY_MODIFIER,
     CLOSED,
     DECODED,
     EMPTY,
+    IN_TREE,
     ITERATIONS,
     N_RESULTS,
     OPEN,
@@ -50,6 +53,7 @@ from zerogap.proof.solution import Solution, Trace
 from zerogap.relax.branching import Bounded, Fixed, better, branch_and_bound
 from zerogap.relax.closing import Closed
 from zerogap.relax.lagrangian import Candidate
+from zerogap.relax.watching import Step, watcher
 
 Integers = NDArray[np.int64]
 
@@ -122,10 +126,12 @@ class Agreement:
     ) -> Run:
         """Steps from `prices`, which are changed, until agreement, a bound of at most `floor`, or a limit."""
         n, n_arcs = self.scores.n_words, len(self.modifiers)
-        choices, disputed = np.empty((3, n_arcs), dtype=np.int64), np.zeros(n_arcs, dtype=np.int64)
+        disputed = np.zeros(n_arcs, dtype=np.int64)
         best_prices, heads, result = np.empty((2, n_arcs)), np.empty(n, dtype=np.int64), np.zeros(N_RESULTS)
         chunk = min(CHUNK, max(1, CHUNK_SCORES // max(self.scores.size, 1)))
         trace = np.empty((2, min(max_iterations, chunk)))
+        is_watched, steps = watcher() is not None, list[Integers]()
+        choices = np.empty((3 + trace.shape[1] * is_watched, n_arcs), dtype=np.int64)
         bound, lowest, found = math.inf, best_prices, floor
         bounds, scores, seconds = list[float](), list[float](), list[tuple[int, float]]()
         arrays = self.scores.arrays
@@ -136,6 +142,8 @@ class Agreement:
                 choices, result, trace,
             )  # fmt: skip
             done = int(result[ITERATIONS])
+            if is_watched:
+                steps.extend(choices[3 : 3 + done].copy())
             bounds += trace[0, :done].tolist() if bound == math.inf else np.minimum(trace[0, :done], bound).tolist()
             scores += trace[1, :done].tolist()
             seconds.append((done, time.perf_counter()))
@@ -149,7 +157,8 @@ class Agreement:
             if status != TIRED or max_iterations <= 0 or rate < least_rate or seconds[-1][1] >= deadline:
                 break
         tree = heads if found > floor else None
-        return Run(status, bound, lowest if bound < math.inf else prices, tree, found, disputed, choices, bounds, scores, seconds)
+        lowest = lowest if bound < math.inf else prices
+        return Run(status, bound, lowest, tree, found, disputed, choices[:3], bounds, scores, seconds, steps)
 
     def tried(self, arcs: Scores) -> Run:
         """Some steps, as training takes them: a good tree is enough."""
@@ -193,6 +202,21 @@ class Agreement:
         run = self.run(state, prices.copy(), -math.inf, rate=1.0, least_rate=0.0, rule=0, max_iterations=1, deadline=math.inf)
         return run.bound
 
+    def tell(self, run: Run, trace: Trace) -> None:
+        """Tells whoever watches what tree and heads chose in every iteration."""
+        tell = watcher()
+        if tell is None:
+            return
+        arcs = np.stack([self.heads, self.modifiers], axis=1)
+        for step, bound, score in zip(run.steps, trace.bounds, trace.scores, strict=False):
+            of_tree, of_heads = step & IN_TREE > 0, step & BY_HEAD > 0
+            tree = np.zeros(self.scores.n_words, dtype=np.int64)
+            tree[self.modifiers[of_tree] - 1] = self.heads[of_tree]
+            only_tree = of_tree & ~(of_heads & (step & BY_MODIFIER > 0)) if self.scores.candidates.grand else of_tree & ~of_heads
+            only_heads = ~of_tree & (step & (BY_HEAD | BY_MODIFIER) > 0)
+            found = {"tree": tree.tolist(), "only_tree": arcs[only_tree].tolist(), "only_heads": arcs[only_heads].tolist()}
+            tell(Step("iteration", bound, score, found))
+
     def part(self, arc: int) -> int:
         """The number of an arc in a certificate."""
         return int(self.heads[arc] * (self.scores.n_words + 1) + self.modifiers[arc])
@@ -214,6 +238,7 @@ class Run:
     bounds: list[float]  # the lowest one, and the highest score, after every iteration
     scores: list[float]
     seconds: list[tuple[int, float]]
+    steps: Sequence[Integers] = ()  # if somebody watches: who wants which arcs, after every iteration
 
     @property
     def is_agreed(self) -> bool:
@@ -259,7 +284,7 @@ def dual_decomposition(
         return Candidate(structure, problem.score(structure))
 
     top, prices = None, None
-    if branch and step is None and first_step is None and max_iterations == MAX_ITERATIONS:
+    if branch and step is None and first_step is None and max_iterations == MAX_ITERATIONS and watcher() is None:
         at_once = agree_at_once(problem, arcs, FIRST_RATE, LEAST_RATE)
         if at_once is not None:
             bound, score, _, _, rate = at_once.result[: RATE + 1].tolist()
@@ -339,6 +364,7 @@ def agreed(
             deadline=deadline,
         )  # fmt: skip
     trace = top.trace(begin)
+    agreement.tell(top, trace)
     best = better(incumbent, None if top.heads is None else candidate(top.heads))
     if top.status == EMPTY or (best is not None and best.score >= top.bound):
         return Closed(best, top.bound if best is None else max(top.bound, best.score), agreement.evidence(top.prices), trace, 1)
@@ -354,7 +380,11 @@ def agreed(
         again = agreement.run(
             state, top.prices.copy(), best.score, rate=rate, least_rate=LEAST_RATE, rule=0, max_iterations=max_iterations, deadline=deadline
         )
-        trace = trace.then(again.trace(now, top.bound, best.score))
+        here = again.trace(now, top.bound, best.score)
+        if (tell := watcher()) is not None:
+            tell(Step("screening", trace.bounds[-1], best.score, {"left_out": int((state == CLOSED).sum())}))
+        agreement.tell(again, here)
+        trace = trace.then(here)
         best = best if again.heads is None else better(best, candidate(again.heads)) or best
         top = again if again.bound < top.bound else replace(again, bound=top.bound, prices=top.prices)
         if again.status == EMPTY or best.score >= again.bound:

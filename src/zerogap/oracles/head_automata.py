@@ -32,6 +32,7 @@ PROJECTIVE, SINGLE_ROOT, CHAIN, GRAND, JOINT, OUTER = 1, 2, 4, 8, 16, 32  # flag
 AGREED, BEATEN, EMPTY, TIRED = 0, 1, 2, 3  # why the loop ended: a proof, the bound fell to the incumbent, no tree is left, the limit
 BOUND, SCORE, ITERATIONS, DECODED, RATE, RISES, SCALE = range(7)  # places in `result`; the last two go on from call to call
 N_RESULTS = 7
+IN_TREE, BY_HEAD, BY_MODIFIER = 1, 2, 4  # who wants an arc, in the rows of `choices` from the fourth on
 FIRST_STEPS, FIRST_RATE = 8, 2.0  # Polyak's steps are longer at first: most sentences are done by then
 PATIENCE = 50  # iterations without a bound that is better by a hundredth of the gap
 
@@ -306,8 +307,8 @@ def agree(
     steps are multiples of `unit`.
     out: prices (2, arcs): down and up; best_prices, those of the lowest bound; best_heads (n,), a best tree so far, untouched if none
     beats the incumbent; disputed (arcs,): how often tree and automata disagreed about an arc; choices (3, arcs): the last ones of the tree,
-    of heads for modifiers, and of heads for their own heads; result; trace (2, most_iterations): the lowest
-    bound and the highest score after every iteration.
+    of heads for modifiers, and of heads for their own heads; further rows, if it has some, say who wants an arc after every iteration;
+    result; trace (2, most_iterations): the lowest bound and the highest score after every iteration.
     """
     n = contexts.shape[0] - 1
     n_arcs = modifiers.shape[0]
@@ -474,6 +475,9 @@ def agree(
         else:
             since += 1
         trace[0, iteration], trace[1, iteration] = bound, incumbent
+        if choices.shape[0] > 3 + iteration:
+            for a in range(n_arcs):
+                choices[3 + iteration, a] = IN_TREE * of_tree[a] + BY_HEAD * of_down[a] + BY_MODIFIER * of_up[a]
         iteration += 1
         if total == -np.inf:
             status = EMPTY

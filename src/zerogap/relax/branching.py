@@ -22,6 +22,7 @@ from zerogap.errors import UnknownMethod
 from zerogap.proof.certificate import Certificate, Leaf, Leaves
 from zerogap.proof.solution import Trace
 from zerogap.relax.lagrangian import Candidate, History, note
+from zerogap.relax.watching import Step, Watcher, watcher, watching
 
 Fixed = tuple[tuple[int, bool], ...]
 Evidence = Certificate | Callable[[], Certificate]  # a function is asked only if the node is a leaf in the end
@@ -82,6 +83,8 @@ def branch_and_bound(
     pool = kept(kept((), incumbent, k), top.candidate, k)
     deep = order == "breadth-first"
     waiting: list[tuple[float, int, Fixed, Bounded]] = [(0 if deep else -top.bound, next(serial), (), top)]
+    tell = watcher()
+    tell_node(tell, 0, None, (), top, top.bound, pool)
     closed: list[tuple[Fixed, Bounded]] = []
     n_nodes = 1
     complete = True
@@ -100,24 +103,38 @@ def branch_and_bound(
         if (time_limit is not None and seconds >= time_limit) or (max_nodes is not None and n_nodes >= max_nodes):
             complete = False
             break
-        _, _, fixed, node = heapq.heappop(waiting)
+        _, number, fixed, node = heapq.heappop(waiting)
         if node.split is None or (worst is not None and node.bound <= worst.score):
             closed.append((fixed, node))
             stuck = max(stuck, node.bound)
+            if tell is not None:
+                tell(Step("cut", bound, best.score if best is not None else -math.inf, {"node": number}))
             continue
         for inside in (True, False):
             decisions = (*fixed, (node.split, inside))
             left = None if time_limit is None else max(time_limit - (time.perf_counter() - begin), 0.0)
-            child = solve(decisions, node.warm, pool[-1] if len(pool) == k else None, left)
+            with watching(None):  # steps within a node are about what is left in it
+                child = solve(decisions, node.warm, pool[-1] if len(pool) == k else None, left)
             if child.bound > node.bound:  # what proves the parent's bound proves it for the child
                 child = Bounded(node.bound, node.evidence, child.candidate, child.split, child.warm)
             n_nodes += 1
             pool = kept(pool, child.candidate, k)
-            heapq.heappush(waiting, (len(decisions) if deep else -child.bound, next(serial), decisions, child))
+            own = next(serial)
+            tell_node(tell, own, number, decisions, child, bound, pool)
+            heapq.heappush(waiting, (len(decisions) if deep else -child.bound, own, decisions, child))
     nodes = closed + [(fixed, node) for _, _, fixed, node in sorted(waiting, key=lambda entry: entry[1])]
     bound = max(stuck, *(entry[3].bound for entry in waiting), -math.inf if not pool else pool[0].score)
     leaves = Leaves(tuple(Leaf(fixed, node.certificate) for fixed, node in nodes))
     return Searched(pool[0] if pool else None, bound, leaves, n_nodes, complete, history.trace(), pool)
+
+
+def tell_node(
+    tell: Watcher | None, number: int, parent: int | None, decisions: Fixed, node: Bounded, bound: float, pool: tuple[Candidate, ...]
+) -> None:
+    if tell is not None:
+        score = pool[0].score if pool else -math.inf
+        detail = {"node": number, "parent": parent, "decisions": decisions, "bound": node.bound, "split": node.split}
+        tell(Step("node", max(bound, score), score, detail))
 
 
 def kept(pool: tuple[Candidate, ...], found: Candidate | None, k: int) -> tuple[Candidate, ...]:

@@ -24,9 +24,11 @@ from zerogap.errors import ConstraintError, InputError
 from zerogap.grid import MANTISSA_BITS, Scores, floor_to_unit, largest_magnitude
 from zerogap.proof.solution import Trace
 from zerogap.relax.steps import Progress, check_steps, step_rule
+from zerogap.relax.watching import Step, watcher
 from zerogap.structures.linear import LinearConstraints
 
 Parts = NDArray[np.int64]
+MOST_TOLD = 20  # violated rows, to whoever watches
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -156,6 +158,7 @@ def minimise_dual(
     last_excess, reach = np.empty(0), default_scale(scores, "")  # without a candidate, Polyak's rule aims this far below
     state: State | None = None
     reason = "iterations"
+    tell = watcher()
     for iteration in range(1, max_iterations + 1):
         reduced = scores - constraints.transposed_times(current)
         for k in sorted(stale):
@@ -185,6 +188,9 @@ def minimise_dual(
         if candidate is not None and (best is None or candidate.score > best.score):
             best = candidate
         note(history, best_bound, best, seconds)
+        if tell is not None:
+            score = -math.inf if best is None else best.score
+            tell(Step("iteration", best_bound, score, {"dual": bound, "violated": violated_rows(constraints, excess)}))
         if best is not None and best_bound <= best.score:
             reason = "optimal"
             break
@@ -223,6 +229,13 @@ def minimise_dual(
         stale = set(owners[touched_parts(constraints, moved != current)].tolist())
         current = moved
     return Relaxed(best_bound, best_multipliers, best, state, reason, calls, history.trace(), constraints)
+
+
+def violated_rows(constraints: LinearConstraints, excess: Scores) -> list[tuple[str, float]]:
+    """The names of the violated rows, and by how much, the worst first."""
+    rows = np.flatnonzero(constraints.violated(excess))
+    worst = rows[np.argsort(-np.abs(excess[rows]), kind="stable")][:MOST_TOLD]
+    return [(constraints.names[r], float(excess[r])) for r in worst.tolist()]
 
 
 def note(history: History, bound: float, best: Candidate | None, seconds: float) -> None:

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from zerogap.errors import InputError, ZerogapError
 from zerogap.grid import Scores
+from zerogap.relax.watching import Step, watcher
 
 Ids = NDArray[np.int64]
 NO_IDS: Ids = np.zeros(0, dtype=np.int64)
@@ -201,6 +202,7 @@ def generate(
     begin = time.perf_counter()
     point: Point | None = None
     lowest, rounds = math.inf, 0
+    tell = watcher()
     while True:
         left = None if time_limit is None else time_limit - (time.perf_counter() - begin)
         if (left is not None and left <= 0.0) or (max_rounds is not None and rounds >= max_rounds):
@@ -216,9 +218,11 @@ def generate(
             lowest = min(lowest, bound(point))
         if stop is not None and stop(point):
             return Generated(point, lowest, rounds, False, time.perf_counter() - begin)
-        added = price(point)
-        added += separate(point) if separate is not None else 0
-        if added == 0:
+        priced = price(point)
+        cut = separate(point) if separate is not None else 0
+        if tell is not None:
+            tell(Step("round", math.inf, -math.inf, {"value": point.value, "columns": priced, "rows": cut, "n_columns": master.n_columns}))
+        if priced + cut == 0:
             return Generated(point, point.value if bound is None else lowest, rounds, True, time.perf_counter() - begin)
 
 

@@ -28,6 +28,7 @@ from zerogap.proof.certificate import Intersection
 from zerogap.proof.solution import Solution
 from zerogap.relax.branching import Bounded, Fixed, branch_and_bound
 from zerogap.relax.lagrangian import Candidate
+from zerogap.relax.watching import Step, watcher
 from zerogap.sequence.answers import Labelling, infeasible, intersection_of, labels_of, nothing_found, solution_of
 from zerogap.sequence.lattice import Packed, lattice_of, pack
 from zerogap.sequence.problem import Problem
@@ -122,6 +123,7 @@ def decode_relaxation(
             arcs = lattice_of_scores(lattice.nodes, lattice.edges, lattice.first)
             record(sizes, arcs)
         chosen = next_constraint(choose, problem, packed, arcs, violated, path, size)
+        tell_step(problem, path, score, violated, chosen, arcs)
         arcs = intersected(arcs, packed, chosen, size)
         record(sizes, arcs)
         active.append(chosen)
@@ -132,6 +134,14 @@ def decode_relaxation(
             return nothing_found(score, intersection_of(active), begin)
         violated = violated_by(path, size, packed)
     return solution_of(problem, path, score, intersection_of(active), begin)
+
+
+def tell_step(problem: Problem, path: NDArray[np.int64], score: float, violated: list[int], chosen: int, arcs: Arcs) -> None:
+    tell = watcher()
+    if tell is not None:
+        names = [problem.constraints[c].name for c in violated]
+        found = {"labels": problem.names(labels_of(problem, path)), "violated": names, "intersected": problem.constraints[chosen].name}
+        tell(Step("intersection", score, -math.inf, {**found, "arcs": len(arcs[2])}))
 
 
 def viterbi(nodes: NDArray[np.float64], edges: NDArray[np.float64], first: NDArray[np.float64], path: NDArray[np.int64]) -> float:
