@@ -30,6 +30,18 @@ class Lenient(os.PathLike[str]):
         return os.fspath(self.path)
 
 
+@dataclass(frozen=True, slots=True)
+class Piece(os.PathLike[str]):
+    """Some lines of a file, in memory; `line` is the number of the first. Readers take it in place of the file."""
+
+    path: str
+    content: bytes
+    line: int = 1
+
+    def __fspath__(self) -> str:
+        return self.path
+
+
 def bad_byte(text: str) -> int | None:
     """The first byte of a line of a lenient path that is not UTF-8.
 
@@ -42,11 +54,13 @@ def bad_byte(text: str) -> int | None:
 
 def read_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
     """Line numbers from 1 and lines with their ends, as they are in the file; only a newline ends a line."""
-    name, number = shown(path), 0
     errors = "surrogateescape" if isinstance(path, Lenient) else "strict"
+    given = path.path if isinstance(path, Lenient) else path
+    first = given.line if isinstance(given, Piece) else 1
+    name, number = shown(path), first - 1
     try:
-        with reading(path) as stream:
-            for number, line in enumerate(stream, start=1):
+        with reading(given) as stream:
+            for number, line in enumerate(stream, start=first):
                 yield number, line.decode("utf-8", errors)
     except UnicodeDecodeError as error:
         byte = error.object[error.start]
@@ -59,7 +73,9 @@ def read_lines(path: str | os.PathLike[str]) -> Iterator[tuple[int, str]]:
 
 @contextmanager
 def reading(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    if os.fspath(path) == STANDARD:
+    if isinstance(path, Piece):
+        yield io.BytesIO(path.content)
+    elif os.fspath(path) == STANDARD:
         yield sys.stdin.buffer
     elif is_packed(path):
         with gzip.open(path, "rb") as packed:

@@ -1,0 +1,164 @@
+"""Who does the work: processes of this machine, or actors of a Ray cluster. Both are given chunks and answer with outcomes; all else
+is the scheduler's, which is the same for both."""
+
+from __future__ import annotations
+
+import logging
+import multiprocessing
+import pickle
+from collections.abc import Sequence
+from multiprocessing.connection import Connection, wait
+from typing import Any, Protocol
+
+from zerogap.batch.worker import Loader, Order, Outcome, Worker
+from zerogap.errors import InputError, UnknownMethod
+from zerogap.pipeline.workers import WorkerLost, can_fork, work
+
+ENGINES = ("local", "ray")
+
+
+class Hand(Protocol):
+    """A worker as the scheduler sees it: it has at most one order at a time."""
+
+    def send(self, order: Order) -> None: ...
+
+    def outcome(self) -> Outcome | None:
+        """What came of the order, once it is ready. WorkerLost if there is nobody to answer."""
+
+    def end(self) -> None: ...
+
+
+class Engine(Protocol):
+    workers: int
+
+    def start(self) -> Any: ...
+
+    def ready(self, hands: Sequence[Any], timeout: float | None) -> list[Any]:
+        """Those that can answer, or are lost; none if the time is over before."""
+
+    def close(self) -> None: ...
+
+
+def engine_of(name: str, load: Loader, limit: float | None, workers: int, address: str | None = None) -> Engine:
+    if name == "local":
+        return LocalEngine(load, limit, workers)
+    if name == "ray":
+        return RayEngine(load, limit, workers, address)
+    raise UnknownMethod("engine", name, ENGINES)
+
+
+class LocalEngine:
+    """Processes that are forked when the model is there: they share its memory and what was compiled. Elsewhere each loads it."""
+
+    def __init__(self, load: Loader, limit: float | None, workers: int) -> None:
+        self.workers = workers
+        self.context: Any = multiprocessing.get_context("fork" if can_fork() else "spawn")
+        self.function: Any = Worker(load(), limit) if can_fork() else LoadingWorker(load, limit)
+        self.hands: list[LocalHand] = []
+
+    def start(self) -> LocalHand:
+        ours, theirs = self.context.Pipe()
+        others = [ours, *(hand.connection for hand in self.hands)] if can_fork() else []
+        process = self.context.Process(target=work, args=(self.function, theirs, others), daemon=True)
+        process.start()
+        theirs.close()
+        hand = LocalHand(self, ours, process)
+        self.hands.append(hand)
+        return hand
+
+    def ready(self, hands: Sequence[LocalHand], timeout: float | None) -> list[LocalHand]:
+        by_connection = {hand.connection: hand for hand in hands}
+        return [by_connection[connection] for connection in wait(list(by_connection), timeout)]  # type: ignore[index]
+
+    def close(self) -> None:
+        for hand in list(self.hands):
+            hand.end()
+
+
+class LoadingWorker:
+    """Loads the task when the first order comes."""
+
+    def __init__(self, load: Loader, limit: float | None) -> None:
+        self.load, self.limit = load, limit
+        self.worker: Worker | None = None
+
+    def __call__(self, order: Order) -> Outcome | None:
+        if self.worker is None:
+            self.worker = Worker(self.load(), self.limit)
+        return self.worker(order)
+
+
+class LocalHand:
+    def __init__(self, engine: LocalEngine, connection: Connection, process: Any) -> None:
+        self.engine, self.connection, self.process = engine, connection, process
+
+    def send(self, order: Order) -> None:
+        try:
+            self.connection.send_bytes(pickle.dumps([order], protocol=pickle.HIGHEST_PROTOCOL))
+        except OSError:
+            raise WorkerLost("a process of the job has ended.") from None
+
+    def outcome(self) -> Outcome | None:
+        try:
+            found, error = pickle.loads(self.connection.recv_bytes())
+        except (EOFError, OSError):
+            raise WorkerLost("a process of the job has ended.") from None
+        if error is not None:
+            raise error
+        outcome: Outcome | None = found[0]
+        return outcome
+
+    def end(self) -> None:
+        """At once, whatever it does."""
+        self.connection.close()
+        self.process.kill()
+        self.process.join()
+        self.engine.hands.remove(self)
+
+
+class RayEngine:
+    """Actors that load the task themselves. `address` is that of a cluster; without it, Ray is started on this machine."""
+
+    def __init__(self, load: Loader, limit: float | None, workers: int, address: str | None) -> None:
+        try:
+            import ray
+        except ImportError:
+            raise InputError("engine is 'ray', which is not installed: expected 'local', or pip install 'zerogap[ray]'.") from None
+        load()  # what is wrong with it is said here, and not by an actor
+        self.ray, self.load, self.limit, self.workers = ray, load, limit, workers
+        self.began = not ray.is_initialized()
+        if self.began:
+            local = {"num_cpus": workers, "include_dashboard": False} if address is None else {"address": address}
+            ray.init(logging_level=logging.ERROR, log_to_driver=False, **local)
+        self.actor = ray.remote(num_cpus=1, max_restarts=0)(LoadingWorker)
+
+    def start(self) -> RayHand:
+        return RayHand(self.ray, self.actor.remote(self.load, self.limit))
+
+    def ready(self, hands: Sequence[RayHand], timeout: float | None) -> list[RayHand]:
+        by_answer = {hand.answer: hand for hand in hands}
+        found, _ = self.ray.wait(list(by_answer), num_returns=1, timeout=timeout)
+        return [by_answer[answer] for answer in found]
+
+    def close(self) -> None:
+        if self.began:
+            self.ray.shutdown()
+
+
+class RayHand:
+    def __init__(self, ray: Any, actor: Any) -> None:
+        self.ray, self.actor = ray, actor
+        self.answer: Any = None
+
+    def send(self, order: Order) -> None:
+        self.answer = self.actor.__call__.remote(order)
+
+    def outcome(self) -> Outcome | None:
+        try:
+            found: Outcome | None = self.ray.get(self.answer)
+        except self.ray.exceptions.RayActorError:
+            raise WorkerLost("an actor of the job has ended.") from None
+        return found
+
+    def end(self) -> None:
+        self.ray.kill(self.actor)
