@@ -1,8 +1,9 @@
 """Exact parsing with heads, from coarse to fine: what cannot be in a parse as good as the best one is never tried.
 
 The coarse pass scores every rule as for the best head in the span, and every word as the best sister that it can be, so that no parse
-scores more than its coarse image. The exact pass (`oracles.lexical_cky`) has only the items whose coarse bound reaches a threshold, a little
-below the coarse bound of the sentence, and is done again with lower ones until it finds a parse: nothing that was left out can beat it.
+scores more than its coarse image. The exact pass (`oracles.lexical_cky`) has only the items whose coarse bound reaches a threshold, a
+little below the coarse bound of the sentence, and is done again with lower ones until it finds a parse: nothing that was left out can
+beat it.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def search(
     tried, width = 0, margin if pruning else np.inf
     while True:
         width = width if width <= WIDEST_MARGIN * margin else np.inf
-        threshold = max(bounds.best - width, known)
+        threshold = known if known > LOWEST else bounds.best - width
         outside = bounds.outside(threshold)
         chart = head_chart(index, given, outside, threshold)
         parse = best_head_parse(index, given, chart, grammar.binary, grammar.head_side, grammar.unary)
@@ -103,8 +104,9 @@ def symbols_headed_by(grammar: LexicalGrammar, tag: int) -> NDArray[np.bool_]:
     return found
 
 
-def head_scores(problem: LexicalProblem, prices: Scores | None = None) -> HeadScores:
-    """The arrays of the kernels. `prices` (n + 1, n + 1) are added for head h of word m, 0 for the root, both counted from 1."""
+def head_scores(problem: LexicalProblem, prices: Scores | None = None, tag_prices: Scores | None = None) -> HeadScores:
+    """The arrays of the kernels. `prices` (n + 1, n + 1) are added for head h of word m, 0 for the root, both counted from 1; `tag_prices`
+    for candidates: each is the sister of one head, or the root."""
     n = problem.n_words
     before = np.concatenate([[0], np.cumsum(problem.verbs)])
     at = problem.positions
@@ -112,6 +114,8 @@ def head_scores(problem: LexicalProblem, prices: Scores | None = None) -> HeadSc
     words, roots = problem.words, problem.roots
     if prices is not None:
         words, roots = words + prices[at + 1][:, at + 1].T, roots + prices[0, at + 1]
+    if tag_prices is not None:
+        words, roots = words + tag_prices[:, None], roots + tag_prices
     rest = np.maximum(roots, words.max(axis=(0, 2), initial=LOWEST))
     first = np.searchsorted(at, np.arange(n + 1)).astype(np.int64)
     grammar = problem.grammar

@@ -13,7 +13,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,16 @@ from zerogap.errors import InputError, InvalidStructure, ScoreError, ScoreShapeE
 from zerogap.grid import Scores, as_scores, rounded_together, unit_of
 
 Structure = tuple[Any, ...]
+
 NO_EDGE, LEFT_EDGE, RIGHT_EDGE = -1, 0, 1
+
+
+class Derived(NamedTuple):
+    """What follows from a structure."""
+
+    score: float
+    heads: tuple[int, ...]  # of words 1 to n, 0 for the head of the sentence
+    candidates: tuple[int, ...]  # of the words: each with its tag
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -135,24 +144,24 @@ class LexicalProblem:
         return len(self.verbs)
 
     def score(self, structure: Structure) -> float:
-        return self.derive(structure)[0]
+        return self.derive(structure).score
 
     def check(self, structure: Structure) -> None:
         """Raises InvalidStructure unless it is a parse of the sentence by allowed rules."""
-        if self.derive(structure)[0] == -np.inf:
+        if self.derive(structure).score == -np.inf:
             raise InvalidStructure("the parse has a rule, a pair of words or a head that is forbidden (-inf).")
 
     def heads(self, structure: Structure) -> tuple[int, ...]:
         """The heads of words 1 to n, 0 for the head of the sentence."""
-        return self.derive(structure)[1]
+        return self.derive(structure).heads
 
-    def derive(self, structure: Structure) -> tuple[float, tuple[int, ...]]:
-        """The score and the heads; InvalidStructure if it is no tree over the words by the rules of the grammar."""
+    def derive(self, structure: Structure) -> Derived:
+        """The score, the heads and the tags; InvalidStructure if it is no tree over the words by the rules of the grammar."""
         grammar = self.grammar
         number, rules, chains = numbered(grammar)
         candidate = {key: c for c, key in enumerate(zip(self.positions.tolist(), self.tags.tolist(), strict=True))}
         before = np.concatenate([[0], np.cumsum(self.verbs)]).tolist()
-        total, heads = 0.0, [0] * self.n_words
+        total, heads, chosen = 0.0, [0] * self.n_words, [0] * self.n_words
         done: list[tuple[int, int, int, int]] = []  # symbol, start, end, candidate of finished nodes, the last one on the right
         for node in reversed(preorder(structure)):
             symbol = number.get(node[0])
@@ -162,6 +171,7 @@ class LexicalProblem:
                 c = candidate.get((int(node[1]), symbol))
                 if c is None:
                     raise InvalidStructure(f"word {node[1]} cannot have the tag {node[0]!r}.")
+                chosen[int(node[1])] = c
                 done.append((symbol, int(node[1]), int(node[1]) + 1, c))
             elif len(node) == 2:
                 child, start, end, c = done.pop()
@@ -189,7 +199,7 @@ class LexicalProblem:
             raise InvalidStructure(f"the tree covers words {start} to {end - 1}: expected 0 to {self.n_words - 1}.")
         if symbol != grammar.root:
             raise InvalidStructure(f"the root is {structure[0]!r}: expected {grammar.symbols[grammar.root]!r}.")
-        return total + float(self.roots[c]), tuple(heads)
+        return Derived(total + float(self.roots[c]), tuple(heads), tuple(chosen))
 
 
 def verb_between(before: Sequence[int], head: int, edge: int) -> int:

@@ -93,8 +93,8 @@ def close_row(row, start, other, rule, scores, waiting, is_waiting):
 
 @kernel(
     int64(
-        TABLE, SPANS, SPANS, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, TABLE, TABLE, TABLE, TABLE, TABLE,
-        writable(float64, 3), writable(int64, 3), writable(int64, 2),
+        TABLE, SPANS, SPANS, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES,
+        TABLE, TABLE, TABLE, TABLE, TABLE, writable(float64, 3), writable(int64, 3), writable(int64, 2),
     )
 )  # fmt: skip
 def fill_bounds(
@@ -221,7 +221,8 @@ class SpanBounds:
         left, right, up = index.left, index.right, index.up
         fill_bounds(
             lexical, scores.rows, scores.boxes, scores.slots, left.start, left.sister, left.parent, right.start, right.sister, right.parent,
-            up.start, up.parent, up.rule, scores.left, scores.right, scores.left_boxes, scores.right_boxes, scores.unary, inside, live, sizes,
+            up.start, up.parent, up.rule, scores.left, scores.right, scores.left_boxes, scores.right_boxes, scores.unary,
+            inside, live, sizes,
         )  # fmt: skip
         return cls(index, scores, inside, live, sizes)
 

@@ -32,10 +32,10 @@ class RuleBounds:
     def of(
         cls, index: HeadIndex, given: HeadScores, heads: NDArray[np.int64], children: NDArray[np.int64], headed: NDArray[np.bool_]
     ) -> RuleBounds:
-        """`heads` are the head children of binary rules, `children` those of unary ones, `headed` (symbols, candidates) who can head what."""
+        """`heads` are the head children of binary rules, `children` those of unary ones, `headed` (symbols, candidates) who heads what."""
         n = len(given.first) - 1
         rows = span_rows(n)
-        tables = []
+        tables: list[Scores] = []
         for rules, end in ((index.left.rule, True), (index.right.rule, False)):
             values = by_candidate(given.binary[rules], headed[heads[rules]])
             tables.append(spread_maxima(given, rows, values, at_end=end, grows_left=end))
@@ -49,7 +49,7 @@ class RuleBounds:
             else:
                 part = np.ascontiguousarray(values[:, :, some])
                 unary[:, some] = spread_maxima(given, rows, part, at_end=edge == 1, grows_left=edge == 1)
-        return cls(*tables, unary)
+        return cls(tables[0], tables[1], unary)
 
 
 def span_rows(n: int) -> NDArray[np.int64]:

@@ -1,15 +1,18 @@
-"""Checks bounds of a lexicalised and a dependency parser that must agree: both are solved again at the prices of the certificate."""
+"""Checks bounds of a lexicalised parser with a dependency parser or a tagger: all are solved again at the prices of the certificate."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zerogap.errors import VerificationError
-from zerogap.proof.certificate import Certificate, Multipliers
+from zerogap.proof.certificate import Certificate, Leaves, Multipliers
+from zerogap.proof.constituency import best_tagging
 from zerogap.proof.dependency_charts import sibling_chart
-from zerogap.proof.lexical_parsing import best_above
+from zerogap.proof.leaves import check_cover
+from zerogap.proof.lexical_parsing import best_with_heads
 from zerogap.proof.multipliers import checked_multipliers
 from zerogap.structures.linear import agreement
 
@@ -17,17 +20,51 @@ if TYPE_CHECKING:
     from zerogap.constituency.lexical_agreement import LexicalAgreement
 
 
-def agreement_bound(problem: LexicalAgreement, certificate: Certificate, claimed: float) -> float:
-    """The claimed bound if the dual at these prices is not above it, else the dual: best parse less prices plus best tree with them."""
+def agreement_bound(problem: LexicalAgreement, certificate: Certificate) -> float:
+    """The bound that a certificate proves: the largest dual of its leaves."""
+    if not isinstance(certificate, Leaves):
+        return dual_bound(problem, (), certificate)
+    check_cover(certificate.leaves, problem.n_parts)
+    return max(dual_bound(problem, leaf.fixed, leaf.certificate) for leaf in certificate.leaves)
+
+
+def dual_bound(problem: LexicalAgreement, fixed: tuple[tuple[int, bool], ...], certificate: Certificate) -> float:
+    """Best parse less prices, plus best tree and best tags with them, of what the decisions leave."""
     if not isinstance(certificate, Multipliers):
         raise VerificationError(f"a certificate of kind {certificate.kind!r} proves nothing here: expected multipliers.")
-    lexical, size = problem.lexical, problem.n_words + 1
-    rows = agreement(2 * size * size, np.stack([np.arange(size * size), size * size + np.arange(size * size)], axis=1))
-    tables = (lexical.binary, lexical.unary, lexical.words, lexical.roots, problem.arcs, problem.siblings, problem.stops)
+    lexical, size, n_parts, tagging = problem.lexical, problem.n_words + 1, problem.n_parts, problem.tagging
+    rows = agreement(2 * n_parts, np.stack([np.arange(n_parts), n_parts + np.arange(n_parts)], axis=1))
+    tables = [lexical.binary, lexical.unary, lexical.words, lexical.roots, problem.arcs, problem.siblings, problem.stops]
+    tables += [] if tagging is None else [tagging.emissions, tagging.transitions]
     every = np.concatenate([table.reshape(-1) for table in tables])
-    prices = checked_multipliers(certificate.values, rows, problem.resolution, problem.terms, every).reshape(size, size)
-    arcs = problem.arcs + prices
-    tree = float(sibling_chart(arcs[..., None], problem.siblings, problem.stops, True, 1)[0])
-    if tree == -np.inf:
-        return claimed
-    return max(claimed, tree + best_above(lexical, claimed - tree, prices=-prices))
+    values = checked_multipliers(certificate.values, rows, problem.resolution, problem.terms, every)
+    arcs_left, tags_left = what_is_left(problem, fixed)
+    prices, tag_prices = values[: size * size].reshape(size, size), values[size * size :]
+    arcs = np.where(arcs_left, problem.arcs + prices, -np.inf)
+    total = float(sibling_chart(arcs[..., None], problem.siblings, problem.stops, True, 1)[0])
+    if tagging is not None:
+        nodes = np.full((problem.n_words, tagging.transitions.shape[-1] - 1), -np.inf)
+        np.maximum.at(nodes, (lexical.positions, tagging.tag_of), np.where(tags_left, tagging.emissions + tag_prices, -np.inf))
+        total += best_tagging(nodes, tagging.transitions)
+    if total == -np.inf:
+        return total
+    no_arc, no_tag = np.where(arcs_left, -prices, -np.inf), np.where(tags_left, -tag_prices, -np.inf)
+    return total + best_with_heads(lexical, prices=no_arc, tag_prices=None if tagging is None else no_tag)
+
+
+def what_is_left(problem: LexicalAgreement, fixed: tuple[tuple[int, bool], ...]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """The arcs (head, word) and the candidates that decisions leave: a word that has a head, or a tag, has no other."""
+    size, positions = problem.n_words + 1, problem.lexical.positions
+    arcs = np.ones((size, size), dtype=np.bool_)
+    tags = np.ones(problem.n_parts - size * size, dtype=np.bool_)
+    for part, inside in fixed:
+        if part < size * size:
+            row = np.zeros(size, dtype=np.bool_)
+            row[part // size] = True
+            arcs[:, part % size] &= row if inside else ~row
+        else:
+            here = positions == positions[part - size * size]
+            chosen = np.zeros(len(tags), dtype=np.bool_)
+            chosen[part - size * size] = True
+            tags &= ~here | (chosen if inside else ~chosen)
+    return arcs, tags

@@ -1,12 +1,13 @@
-"""Checks bounds of parsing with heads by two charts of its own, in plain Python and NumPy.
+"""Checks bounds of parsing with heads by a chart of its own, in NumPy: every symbol over every span with every head, nothing left out.
 
-The first forgets heads: every rule scores as for its best head, every word as the best sister that it can be. The second, with heads, has
-only the symbols over spans that may be in a parse above the claimed bound by the first. If it finds no such parse, the claim holds. It
-pairs heads and sisters one by one: there are no hooks here.
+    cell[X, h] = max over splits and rules X(h) -> Y(h) Z of left[Y, h] + binary[rule, h] + max over m of (right[Z, m] + words[Z, m, h])
+
+and the mirror image, then unary rules until nothing gets better. Rules are gone through together, as rows of arrays.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -19,135 +20,140 @@ from zerogap.proof.certificate import Certificate, DynamicProgram
 if TYPE_CHECKING:
     from zerogap.constituency.lexical_problem import LexicalProblem
 
-Cell = dict[int, dict[int, float]]  # symbol -> candidate for the head -> score
+Numbers = NDArray[np.int64]
 
 
-def lexical_bound(problem: LexicalProblem, certificate: Certificate, claimed: float) -> float:
-    """The claimed bound if no parse scores more, else the score of the best parse."""
+def lexical_bound(problem: LexicalProblem, certificate: Certificate) -> float:
+    """The score of the best parse."""
     if not isinstance(certificate, DynamicProgram):
         raise VerificationError(f"a certificate of kind {certificate.kind!r} proves nothing here: expected a dynamic program.")
-    return max(claimed, best_above(problem, claimed))
+    return best_with_heads(problem)
 
 
-def best_above(problem: LexicalProblem, limit: float, *, prices: Scores | None = None) -> float:
-    """The score of the best parse if it is above the limit, else -inf. `prices` (n + 1, n + 1) are added for head h of word m."""
-    roots, pairs = problem.roots, problem.words
+@dataclass(frozen=True, slots=True, eq=False)
+class Rows:
+    """Some symbols with a row of scores each."""
+
+    row: Numbers  # (symbols,): -1 for those that are not there
+    scores: Scores
+
+    @classmethod
+    def of(cls, table: Scores, symbols: Numbers, size: int) -> Rows:
+        row = np.full(size, -1, dtype=np.int64)
+        row[symbols] = np.arange(len(symbols))
+        return cls(row, table)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """The binary rules with the head child on one side, sorted by parent."""
+
+    parent: Numbers  # (parents,): each once
+    begin: Numbers  # (parents,): where its rules begin
+    head: Numbers  # (rules,)
+    sister: Numbers
+    scores: Scores  # (rules, candidates, 2)
+
+    @classmethod
+    def of(cls, problem: LexicalProblem, side: int) -> Side:
+        grammar = problem.grammar
+        some = np.flatnonzero(grammar.head_side == side)
+        some = some[np.argsort(grammar.binary[some, 0], kind="stable")]
+        parent, begin = np.unique(grammar.binary[some, 0], return_index=True)
+        return cls(parent, begin, grammar.binary[some, 1 + side], grammar.binary[some, 2 - side], problem.binary[some])
+
+    def join(self, best: Scores, heads: Rows, sisters: Rows, candidates: slice, verb: NDArray[np.bool_], where: slice) -> None:
+        """Raises `best` (rules, heads of the whole span) for heads `candidates` that are at `where` in the span."""
+        rows, hooks = heads.row[self.head], sisters.row[self.sister]
+        some = np.flatnonzero((rows >= 0) & (hooks >= 0))
+        if some.size:
+            rules = np.where(verb[candidates], self.scores[some, candidates, 1], self.scores[some, candidates, 0])
+            total = heads.scores[rows[some]] + sisters.scores[hooks[some], candidates] + rules
+            best[some, where] = np.maximum(best[some, where], total)
+
+    def raise_parents(self, cell: Scores, best: Scores) -> None:
+        if len(self.parent):
+            cell[self.parent] = np.maximum(cell[self.parent], np.maximum.reduceat(best, self.begin, axis=0))
+
+
+def best_with_heads(problem: LexicalProblem, *, prices: Scores | None = None, tag_prices: Scores | None = None) -> float:
+    """The score of the best parse, -inf if there is none.
+
+    `prices` (n + 1, n + 1) are added for head h of word m, `tag_prices` for candidates.
+    """
+    roots, words, at = problem.roots, problem.words, problem.positions
     if prices is not None:
-        places = problem.positions + 1
-        roots, pairs = roots + prices[0, places], pairs + prices[places[None, :], places[:, None]]
-    own = np.maximum(roots, pairs.max(axis=(0, 2), initial=-np.inf))  # the most that a word brings as a sister or the root
-    inside, outside = span_scores(problem, own)
-    may_be = inside + outside > limit
-    n, grammar = problem.n_words, problem.grammar
-    before = np.concatenate([[0], np.cumsum(problem.verbs)]).tolist()
-    at = problem.positions.tolist()
-    cells: dict[tuple[int, int], Cell] = {}
-    rules = rules_by_children(problem)
-    above = chains_by_child(problem)
+        roots, words = roots + prices[0, at + 1], words + prices[at[None, :] + 1, at[:, None] + 1]
+    if tag_prices is not None:
+        roots, words = roots + tag_prices, words + tag_prices[:, None]
+    n, grammar, size = problem.n_words, problem.grammar, len(problem.grammar.symbols)
+    first = np.searchsorted(at, np.arange(n + 1)).tolist()
+    verbs = verbs_between(problem)
+    left, right, chains = Side.of(problem, 0), Side.of(problem, 1), Chains.of(problem)
+    cells: dict[tuple[int, int], Rows] = {}
+    hooks: dict[tuple[int, int], Rows] = {}
     for length in range(1, n + 1):
         for i in range(n - length + 1):
             j = i + length
-            allowed, room = may_be[i, j], outside[i, j]
-            cell: Cell = {}
-
-            def put(symbol: int, c: int, score: float, cell: Cell = cell, room: Scores = room) -> bool:
-                if score + own[c] + room[symbol] > limit and score > cell.get(symbol, {}).get(c, -np.inf):
-                    cell.setdefault(symbol, {})[c] = score
-                    return True
-                return False
-
-            for c in np.flatnonzero(problem.positions == i).tolist() if length == 1 else ():
-                if allowed[problem.tags[c]]:
-                    put(int(problem.tags[c]), c, 0.0)
-            for k in range(i + 1, j):
-                for left, some in cells[i, k].items():
-                    for right, others in cells[k, j].items():
-                        for parent, r, side in rules.get((left, right), ()):
-                            if not allowed[parent]:
-                                continue
-                            heads, sisters, sister = (others, some, left) if side else (some, others, right)
-                            words = pairs[grammar.classes[sister]]
-                            for h, score in heads.items():
-                                verb = any_verb(before, at[h], k)
-                                best = max(other + float(words[m, h]) for m, other in sisters.items())
-                                put(parent, h, score + best + float(problem.binary[r, h, verb]))
-            waiting = list(cell)
-            while waiting:
-                child = waiting.pop()
-                for parent, r, edge in above.get(child, ()):
-                    if not allowed[parent]:
-                        continue
-                    better = False
-                    for c, score in list(cell[child].items()):
-                        place = at[c] if edge < 0 else j if edge else i
-                        better |= put(parent, c, score + float(problem.unary[r, c, any_verb(before, at[c], place)]))
-                    if better:
-                        waiting.append(parent)
-            cells[i, j] = cell
-    return max((score + float(roots[c]) for c, score in cells[0, n].get(grammar.root, {}).items()), default=-np.inf)
-
-
-def any_verb(before: list[int], head: int, place: int) -> int:
-    """Whether a verb is among the words between the head and a place."""
-    low, high = (head + 1, place) if place > head else (place, head)
-    return int(before[high] > before[low])
-
-
-def rules_by_children(problem: LexicalProblem) -> dict[tuple[int, int], list[tuple[int, int, int]]]:
-    found: dict[tuple[int, int], list[tuple[int, int, int]]] = {}
-    for r, ((parent, left, right), side) in enumerate(
-        zip(problem.grammar.binary.tolist(), problem.grammar.head_side.tolist(), strict=True)
-    ):
-        found.setdefault((left, right), []).append((parent, r, side))
-    return found
-
-
-def chains_by_child(problem: LexicalProblem) -> dict[int, list[tuple[int, int, int]]]:
-    found: dict[int, list[tuple[int, int, int]]] = {}
-    for r, ((parent, child), edge) in enumerate(zip(problem.grammar.unary.tolist(), problem.grammar.unary_edge.tolist(), strict=True)):
-        found.setdefault(child, []).append((parent, r, edge))
-    return found
-
-
-def span_scores(problem: LexicalProblem, own: Scores) -> tuple[Scores, Scores]:
-    """The best that each symbol over each span can be, and the best around it, when heads are forgotten: (n, n + 1, symbols) each."""
-    n, grammar = problem.n_words, problem.grammar
-    best_rule = problem.binary.max(axis=(1, 2), initial=-np.inf)
-    best_chain = problem.unary.max(axis=(1, 2), initial=-np.inf)
-    parents, lefts, rights = grammar.binary.T
-    inside = np.full((n, n + 1, len(grammar.symbols)), -np.inf)
-    for length in range(1, n + 1):
-        for i in range(n - length + 1):
-            cell = inside[i, i + length]
+            width = first[j] - first[i]
+            cell = np.full((size, width), -np.inf)
             if length == 1:
-                here = problem.positions == i
-                np.maximum.at(cell, problem.tags[here], own[here])
-            else:
-                j = i + length
-                joined = np.full(len(best_rule), -np.inf)
-                for k in range(i + 1, j):
-                    np.maximum(joined, inside[i, k][lefts] + inside[k, j][rights], out=joined)
-                np.maximum.at(cell, parents, best_rule + joined)
-            spread(cell, grammar.unary[:, 1], grammar.unary[:, 0], best_chain)
-    outside = np.full(inside.shape, -np.inf)
-    outside[0, n, grammar.root] = 0.0
-    for length in range(n, 0, -1):
-        for i in range(n - length + 1):
-            j = i + length
-            cell = outside[i, j]
-            spread(cell, grammar.unary[:, 0], grammar.unary[:, 1], best_chain)
-            live = np.flatnonzero(cell[parents] > -np.inf)
-            added, left, right = cell[parents[live]] + best_rule[live], lefts[live], rights[live]
+                cell[problem.tags[first[i] : first[j]], np.arange(width)] = 0.0
+            from_left, from_right = np.full((len(left.head), width), -np.inf), np.full((len(right.head), width), -np.inf)
             for k in range(i + 1, j):
-                np.maximum.at(outside[i, k], left, added + inside[k, j][right])
-                np.maximum.at(outside[k, j], right, added + inside[i, k][left])
-    return inside, outside
+                inner = first[k] - first[i]
+                left.join(from_left, cells[i, k], hooks[k, j], slice(first[i], first[k]), verbs[:, k], slice(0, inner))
+                right.join(from_right, cells[k, j], hooks[i, k], slice(first[k], first[j]), verbs[:, k], slice(inner, width))
+            left.raise_parents(cell, from_left)
+            right.raise_parents(cell, from_right)
+            chains.close(cell, slice(first[i], first[j]), verbs[:, i], verbs[:, j])
+            there = np.flatnonzero((cell > -np.inf).any(axis=1))
+            cells[i, j] = Rows.of(cell[there], there, size)
+            there = there[grammar.classes[there] >= 0]
+            looking = np.full((len(there), len(at)), -np.inf)
+            for m in range(width):  # every candidate of the span as the sister
+                np.maximum(looking, cell[there, m, None] + words[grammar.classes[there], first[i] + m], out=looking)
+            hooks[i, j] = Rows.of(looking, there, size)
+    top = cells[0, n]
+    row = int(top.row[grammar.root])
+    return -np.inf if row < 0 else float((top.scores[row] + roots).max())
 
 
-def spread(cell: Scores, sources: NDArray[np.int64], targets: NDArray[np.int64], scores: Scores) -> None:
-    """Goes along unary rules until nothing gets better, in place; none scores more than 0, so that this ends."""
-    while True:
-        before = cell.copy()
-        np.maximum.at(cell, targets, before[sources] + scores)
-        if (cell == before).all():
-            return
+def verbs_between(problem: LexicalProblem) -> NDArray[np.bool_]:
+    """(candidates, n + 1): whether a verb is among the words between a head, left out itself, and a place."""
+    before = np.concatenate([[0], np.cumsum(problem.verbs)])
+    at, place = problem.positions[:, None], np.arange(problem.n_words + 1)[None, :]
+    low, high = np.where(place > at, at + 1, place), np.where(place > at, place, at)
+    return np.asarray(before[high] > before[low])
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Chains:
+    """Unary rules, sorted by parent."""
+
+    parent: Numbers
+    child: Numbers
+    edge: Numbers
+    scores: Scores  # (rules, candidates, 2)
+
+    @classmethod
+    def of(cls, problem: LexicalProblem) -> Chains:
+        grammar = problem.grammar
+        order = np.argsort(grammar.unary[:, 0], kind="stable")
+        return cls(grammar.unary[order, 0], grammar.unary[order, 1], grammar.unary_edge[order], problem.unary[order])
+
+    def close(self, cell: Scores, heads: slice, at_start: NDArray[np.bool_], at_end: NDArray[np.bool_]) -> None:
+        """Goes along unary rules until nothing gets better, in place; none scores more than 0, so that this ends."""
+        better: NDArray[np.bool_] = np.asarray((cell > -np.inf).any(axis=1))
+        while True:
+            some = np.flatnonzero(better[self.child])
+            if not some.size:
+                return
+            edge = self.edge[some, None]
+            verb = np.where(edge < 0, False, np.where(edge == 0, at_start[heads], at_end[heads]))
+            total = cell[self.child[some]] + np.where(verb, self.scores[some, heads, 1], self.scores[some, heads, 0])
+            parents, begin = np.unique(self.parent[some], return_index=True)
+            raised = np.maximum(cell[parents], np.maximum.reduceat(total, begin, axis=0))
+            better[:] = False
+            better[parents] = (raised > cell[parents]).any(axis=1)
+            cell[parents] = raised

@@ -36,8 +36,8 @@ from zerogap.translation.syntax_problem import SyntaxProblem
 CHECKERS: dict[type, Callable[[Any, Any, float], float]] = {
     HypergraphProblem: lambda problem, certificate, _: hypergraph_bound(problem, certificate),
     DependencyProblem: lambda problem, certificate, _: dependency_bound(problem, certificate),
-    LexicalProblem: lexical_bound,
-    LexicalAgreement: agreement_bound,
+    LexicalProblem: lambda problem, certificate, _: lexical_bound(problem, certificate),
+    LexicalAgreement: lambda problem, certificate, _: agreement_bound(problem, certificate),
     JointProblem: lambda problem, certificate, _: joint_bound(problem, certificate),
     SequenceProblem: sequence_bound,
     PhraseProblem: phrase_bound,
