@@ -12,7 +12,7 @@ from zerogap.baselines.brute import all_heads, is_tree
 from zerogap.dependency.factor_families import FAMILIES, arcs_of, family_in
 from zerogap.dependency.factor_model import Factored, FactorParser, likeliest_heads
 from zerogap.dependency.factor_patterns import parse_patterns
-from zerogap.dependency.factor_scoring import factor_keys, factor_scores
+from zerogap.dependency.factor_scoring import factor_keys, factor_scores, family_scores
 from zerogap.dependency.factor_training import read_factors, train
 from zerogap.dependency.model import Parser
 from zerogap.dependency.pattern_matching import PatternSet
@@ -102,7 +102,7 @@ def test_the_best_tree_under_the_definition(order, sentence, seed, single_root):
     zerogap.verify(parse.problem, parse.solution)
 
 
-def test_scores_are_weights_of_keys():
+def test_scores_are_weights_of_keys(monkeypatch):
     sentence = Sentence({"form": ("u", "v", "w", "u", "v", "w"), "upos": ("A", "B", "A", "A", "B", "B")})
     encoded = FEATURES.encode(sentence.columns, 6)
     allowed = np.ones((7, 7), dtype=bool)
@@ -115,6 +115,16 @@ def test_scores_are_weights_of_keys():
         by_key = np.array([weight.get(key, 0.0) for key in keys.tolist()]).reshape(len(listed), -1).sum(axis=1)
         assert factor_scores(FEATURES, model, encoded, listed).tolist() == by_key.tolist()
         assert len(unique) > 1
+        allowed[:, 0] = False
+        np.fill_diagonal(allowed, False)
+        sizes, arcs, scores = family_scores(FEATURES, model, encoded, family, allowed, single_root=True)
+        used = np.flatnonzero(by_key)
+        assert (scores.tolist(), arcs.tolist()) == (by_key[used].tolist(), listed.arcs_where(used)[1].tolist())
+        assert sizes.tolist() == np.diff(listed.start)[used].tolist()
+        with monkeypatch.context() as patch:
+            patch.setattr("zerogap.dependency.factor_scoring.MOST_FACTORS", 1)
+            with pytest.raises(InputError, match="more than 1 factors of the family"):
+                family_scores(FEATURES, model, encoded, family, allowed, single_root=True)
 
 
 def test_a_comb_is_known_by_the_order_of_its_words():

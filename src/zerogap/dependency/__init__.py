@@ -3,8 +3,9 @@
 from typing import TYPE_CHECKING
 
 from zerogap._lazy import lazy
+from zerogap.dependency.factor_arrays import Factor, FactorArrays
 from zerogap.dependency.head_automaton import HeadAutomaton, trigram_automaton
-from zerogap.dependency.parts import Factor, FactorArrays, Lazy, Parts, Sparse
+from zerogap.dependency.parts import Lazy, Parts, Sparse
 from zerogap.dependency.problem import LabelledTree, Problem
 
 if TYPE_CHECKING:

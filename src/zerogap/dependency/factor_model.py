@@ -17,17 +17,18 @@ from typing import Any, cast
 
 import numpy as np
 
-from zerogap.dependency.candidate_scores import entries
 from zerogap.dependency.candidates import candidates_of
 from zerogap.dependency.decoders import decode
+from zerogap.dependency.dense_siblings import dense_siblings
+from zerogap.dependency.factor_arrays import FactorArrays
 from zerogap.dependency.factor_families import FAMILIES, arcs_of, family_in
 from zerogap.dependency.factor_patterns import parse_patterns
-from zerogap.dependency.factor_scoring import factor_keys, factor_scores
+from zerogap.dependency.factor_scoring import factor_keys, factor_scores, family_scores
 from zerogap.dependency.model import GRAND, MOST_SUMMED, Parser, parser_of, problem_of
-from zerogap.dependency.parts import FactorArrays, parts_as_given
+from zerogap.dependency.parts import parts_as_given
 from zerogap.dependency.pattern_matching import PatternSet
-from zerogap.dependency.problem import Heads, Problem
-from zerogap.dependency.scored import Allowed, Block, Integers, Weights, arcs_under, block_under, every_arc
+from zerogap.dependency.problem import Heads, Problem, sibling_problem
+from zerogap.dependency.scored import Allowed, Integers, Weights, arcs_under, block_under, every_arc
 from zerogap.dependency.sentences import Sentence
 from zerogap.errors import FormatError, InputError, UnknownMethod
 from zerogap.features.archive import HEADER, read_archive, write_archive
@@ -35,6 +36,7 @@ from zerogap.features.part_keys import PAD, Columns, Encoded, PartFeatures
 from zerogap.features.part_model import PartModel
 from zerogap.features.weight_table import Keys
 from zerogap.grid import Scores, round_to_grid
+from zerogap.oracles.best_heads import keep_best
 from zerogap.oracles.eisner import eisner_kernel
 from zerogap.oracles.tree_marginals import projective_marginals, projective_max_marginals
 from zerogap.proof.solution import Solution
@@ -44,8 +46,6 @@ FORMAT, VERSION = "zerogap-factor-model", 1
 ORDERS = ("first", "sibling", "grandsibling")
 TIME_LIMIT = 10.0  # seconds for a sentence
 MOST_HEADS = 10
-
-Listed = FactorArrays | list[tuple[tuple[tuple[int, int], ...], float]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -79,23 +79,19 @@ class Factored:
     def under(
         self, features: PartFeatures, weights: Weights, encoded: Encoded, columns: Columns, allowed: Allowed, unit: float, *,
         single_root: bool,
-    ) -> Listed:  # fmt: skip
+    ) -> FactorArrays:  # fmt: skip
         """The factors of a sentence that do not score 0."""
-        lists = [family_in(family, allowed, single_root=single_root) for family in self.families]
-        scores = [factor_scores(features, weights, encoded, listed) for listed in lists]
+        found = [family_scores(features, weights, encoded, family, allowed, single_root=single_root) for family in self.families]
         if self.patterns is not None:
             listed, which = self.patterns.factors(columns, allowed)
-            lists.append(listed)
-            scores.append(factor_scores(features, weights, encoded, listed) + round_to_grid(self.patterns.weights(which), unit))
-        used = [np.flatnonzero(some) for some in scores]
-        kept = [listed.arcs_where(chosen) for listed, chosen in zip(lists, used, strict=True)]
+            if len(listed):
+                scores = factor_scores(features, weights, encoded, listed) + round_to_grid(self.patterns.weights(which), unit)
+                used = np.flatnonzero(scores)
+                found.append((*listed.arcs_where(used), scores[used]))
         nothing = np.zeros(1, dtype=np.int64)
-        return FactorArrays(
-            len(allowed) - 1,
-            np.cumsum(np.concatenate([nothing, *(sizes for sizes, _ in kept)])),
-            np.concatenate([nothing[1:], *(arcs for _, arcs in kept)]),
-            np.concatenate([np.zeros(0), *(some[chosen] for some, chosen in zip(scores, used, strict=True))]),
-        )
+        start = np.concatenate([nothing, *(sizes for sizes, _, _ in found)]).cumsum()
+        arcs = np.concatenate([nothing[1:], *(arcs for _, arcs, _ in found)])
+        return FactorArrays(len(allowed) - 1, start, arcs, np.concatenate([np.zeros(0), *(scores for _, _, scores in found)]))
 
     def keys(self, features: PartFeatures, encoded: Encoded, columns: Columns, heads: Integers, *, single_root: bool) -> Keys:
         """The keys of the features of all factors that hold in a tree."""
@@ -233,51 +229,23 @@ def likeliest_heads(parser: Parser, hashes: Keys, most_heads: int | None) -> All
     scores = arcs_under(features, parser.pruner, features.encode_hashes(hashes), allowed)
     worth, heads, one = np.empty_like(scores), np.empty(n, dtype=np.int64), 1 if parser.single_root else 0
     (projective_marginals if n <= MOST_SUMMED else projective_max_marginals)(scores, one, worth)
-    worth[~allowed] = -np.inf
     eisner_kernel(scores, one, heads)
-    best = np.argsort(-worth, axis=0, kind="stable")[:most_heads]  # ties: the first heads
-    allowed[:] = False
-    allowed[best, np.arange(n + 1)] = True
-    allowed[heads, np.arange(1, n + 1)] = True
-    allowed[:, 0] = False
-    np.fill_diagonal(allowed, False)
-    return allowed
+    kept = np.empty_like(allowed)
+    keep_best(worth, allowed, most_heads, kept)
+    kept[heads, np.arange(1, n + 1)] = True
+    return kept
 
 
 def backbone_problem(
-    order: str, features: PartFeatures, weights: Weights, encoded: Encoded, arcs: Scores, allowed: Allowed, factors: Listed, *,
+    order: str, features: PartFeatures, weights: Weights, encoded: Encoded, arcs: Scores, allowed: Allowed, factors: FactorArrays, *,
     single_root: bool, resolution: float | None,
 ) -> Problem:  # fmt: skip
     """The parts of the backbone under these weights, and factors. `arcs` are the scores of allowed arcs, -inf elsewhere."""
-    parts: dict[str, Any] = {}
-    if order != "first":
-        block = block_under(features, weights, encoded, arcs, candidates_of(allowed, grand=order in GRAND))
-        if order in GRAND:
-            plain = problem_of(block, single_root=single_root)
-            arcs, parts = plain.arcs, {name: parts_as_given(name, some, plain.arcs) for name, some in plain.parts.items()}
-        else:
-            arcs, parts = dense_siblings(block, allowed)
-    return Problem(arcs, factors=factors, projective=True, single_root=single_root, resolution=resolution, **parts)
-
-
-def dense_siblings(block: Block, allowed: Allowed) -> tuple[Scores, dict[str, Scores]]:
-    """Arcs, siblings and stops as arrays; see `model.problem_of` for the scores of sides without modifiers."""
-    c, n = block.candidates, len(allowed) - 1
-    counts = np.diff(c.modifier_start)
-    empty = block.stops[c.stop_start[:-1]].copy()  # of every side
-    of_root = float(empty[1])  # without words
-    empty[:2] = 0.0
-    arcs = np.where(allowed, empty[::2] + empty[1::2], -np.inf)
-    siblings, stops = np.zeros((n + 1, n + 1, n + 1)), np.zeros((n + 1, n + 1))
-    place, entry = entries(c.score_start, 0, 2 * n + 2)
-    before, j = np.divmod(entry, counts[place])
-    used = np.flatnonzero(before <= j)
-    place, before, j = place[used], before[used], j[used]
-    first = c.modifier_start[place]
-    h, s = place >> 1, np.where(before == 0, place >> 1, c.modifiers[first + np.maximum(before - 1, 0)])
-    siblings[h, s, c.modifiers[first + j]] = block.scores[used] - np.where(before == 0, empty[place], 0.0)
-    place, ended = entries(c.stop_start, 0, 2 * n + 2)
-    used = np.flatnonzero(ended > 0)
-    stops[place[used] >> 1, c.modifiers[c.modifier_start[place[used]] + ended[used] - 1]] = block.stops[used]
-    stops[0, 0] = of_root
-    return arcs, {"siblings": siblings, "stops": stops}
+    if order == "first":
+        return Problem(arcs, factors=factors, projective=True, single_root=single_root, resolution=resolution)
+    block = block_under(features, weights, encoded, arcs, candidates_of(allowed, grand=order in GRAND))
+    if order in GRAND:
+        plain = problem_of(block, single_root=single_root)
+        parts: dict[str, Any] = {name: parts_as_given(name, some, plain.arcs) for name, some in plain.parts.items()}
+        return Problem(plain.arcs, factors=factors, projective=True, single_root=single_root, resolution=resolution, **parts)
+    return sibling_problem(*dense_siblings(block, allowed), factors, single_root=single_root, resolution=resolution)

@@ -23,7 +23,7 @@ import difflib
 import math
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 from zerogap.errors import FormatError
@@ -31,7 +31,6 @@ from zerogap.features.templates import Attribute, TemplateError, parse_attribute
 
 ROOT = "root"
 MOST_NODES = 12
-MOST_KNOWN = 100_000  # values of which a condition remembers whether it holds
 NAME = re.compile(r"[^\W\d_][\w-]*")
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
 WORD = re.compile(r"[^\s,;|\]\"$=]+")
@@ -48,9 +47,6 @@ class PatternError(FormatError):
         super().__init__(f"{where}, line {line}, column {column}: {message}\n  {text}\n  {' ' * (column - 1)}^")
 
 
-MOST_KNOWN = 100_000
-
-
 @dataclass(frozen=True, slots=True)
 class Condition:
     """Whether an attribute of a token is one of some values; with `wanted` False, none of them. `*` at the ends stands for anything."""
@@ -58,19 +54,13 @@ class Condition:
     attribute: Attribute
     values: tuple[str, ...]
     wanted: bool = True
-    known: dict[str, bool] = field(default_factory=dict, compare=False, repr=False)  # of values that were asked for
 
     @property
     def is_plain(self) -> bool:
         return self.wanted and not any(is_open(value) for value in self.values)
 
     def holds(self, given: str) -> bool:
-        found = self.known.get(given)
-        if found is None:
-            found = any(matches(value, given) for value in self.values) == self.wanted
-            if len(self.known) < MOST_KNOWN:
-                self.known[given] = found
-        return found
+        return any(matches(value, given) for value in self.values) == self.wanted
 
 
 @dataclass(frozen=True, slots=True)

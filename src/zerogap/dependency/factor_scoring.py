@@ -1,4 +1,4 @@
-"""Scores of listed factors under a table of weights, and the keys of their features.
+"""Scores of factors under a table of weights, listed before or at once, and the keys of their features.
 
 A key is the sum over the roles of a factor, as for other parts (see `dependency.scoring`), a number for the directions of its arcs, one
 for its distance where a template asks for it, and one of the factor itself, if it has such. The modifiers of a comb are one number,
@@ -12,21 +12,22 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.dependency.factor_families import COLUMNS, FactorList
-from zerogap.dependency.scored import Weights
+from zerogap.dependency.factor_families import COLUMNS, FAMILIES, LONGEST_COMB, MOST_FACTORS, FactorList, family_in, list_factors
+from zerogap.dependency.scored import Allowed, Integers, Weights
 from zerogap.dependency.scoring import SENTENCE, TABLE
-from zerogap.features.packed_table import step_of
 from zerogap.features.part_keys import BUCKETS, WITH_SHARED_HEAD, Encoded, PartFeatures, factor_place
 from zerogap.features.part_templates import DIRECTION, DISTANCE, FACTOR_KINDS, ROLES
 from zerogap.features.weight_table import CLEAR, Keys
 from zerogap.features.weights import table_shift, weights_of
 from zerogap.grid import Scores
-from zerogap.oracles.compile import float64, inlined, inner, int64, kernel, readonly, writable
+from zerogap.oracles.compile import boolean, float64, inlined, inner, int64, kernel, readonly, types, writable
 
 EACH = ROLES.index("each")
 DIRECTIONS = 4  # of two arcs
 SPREAD = 0x5851F42D4C957F2D  # odd
 FACTORS = (int64, int64, readonly(int64, 1), readonly(int64, 2), readonly(int64, 2), readonly(int64, 1))
+FOUND = types.Tuple((writable(int64, 1), writable(int64, 1), writable(float64, 1)))  # type: ignore[no-untyped-call]  # of numba
+NONE = -1  # no role, or no shared token
 
 
 @inner
@@ -80,11 +81,6 @@ def score_factors(
 @inlined
 def weight_of_templates(first, last, base, sums, more, of_lie, lies, templates, keys, cells, numbers, jumps, shift):
     """What templates say of a factor: the sum of two tokens is base[t], that of the third sums[more + t], and of_lie[lies + t] is added."""
-    if jumps.shape[0]:  # without an array of keys there is nothing that could overlap, and nothing to wait for
-        total = np.int64(0)
-        for t in range(first, last):
-            total += step_of(((base[t] + sums[more + t] + of_lie[lies + t]) & CLEAR) | templates[t], cells, jumps, shift)
-        return total * numbers[0]
     for t in range(first, last):
         keys[t - first] = ((base[t] + sums[more + t] + of_lie[lies + t]) & CLEAR) | templates[t]
     return weights_of(keys, last - first, cells, numbers, jumps, shift)
@@ -128,6 +124,42 @@ def score_triples(
     return 0
 
 
+@kernel(FOUND(int64, readonly(boolean, 2), int64, int64, *SENTENCE, *TABLE, int64, int64, int64, int64, readonly(int64, 1)))
+def score_family(
+    family, allowed, single_root, most, partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, apart, shared,
+    place, each, roles,
+):  # fmt: skip
+    """The factors of a family that do not score 0: how many arcs each has, these arcs, and the scores. One of -1 arcs stands for more
+    than `most` factors. See `factor_families.list_factors` and `score_triples`, which is used unless `shared` is NONE."""
+    total, one = np.zeros(1, dtype=np.int64), np.full(1, -1, dtype=np.int64)
+    no_tokens, no_lie, own = np.empty((0, COLUMNS), dtype=np.int64), np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=np.int64)
+    count = list_factors(family, allowed, 1, single_root, LONGEST_COMB, most, one, own, no_tokens, no_lie, total)
+    if count > most:
+        return one, own, np.zeros(1)
+    start, arcs, sizes = np.zeros(count + 1, dtype=np.int64), np.empty(total[0], dtype=np.int64), np.empty(count, dtype=np.int64)
+    tokens, lie, scores = np.empty((count, COLUMNS), dtype=np.int64), np.empty((count, 2), dtype=np.int64), np.empty(count)
+    list_factors(family, allowed, 1, single_root, LONGEST_COMB, most, start, arcs, tokens, lie, total)
+    if shared != NONE:
+        score_triples(
+            partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, apart, shared, place, roles, tokens, lie,
+            scores,
+        )  # fmt: skip
+    else:
+        score_factors(
+            partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, place, each, roles, tokens, lie, own, scores
+        )
+    kept, used = 0, 0
+    for c in range(count):
+        if scores[c] != 0.0:
+            size = start[c + 1] - start[c]
+            for p in range(size):
+                arcs[used + p] = arcs[start[c] + p]
+            sizes[kept], scores[kept] = size, scores[c]
+            kept += 1
+            used += size
+    return sizes[:kept], arcs[:used], scores[:kept]
+
+
 @kernel(int64(*SENTENCE, *FACTORS, writable(int64, 1)))
 def fill_factor_keys(partial, kind_start, relation, run_end, templates, codes, place, each, roles, tokens, lie, own, keys):
     """out: keys (factors * templates of the kind,)."""
@@ -141,26 +173,47 @@ def fill_factor_keys(partial, kind_start, relation, run_end, templates, codes, p
     return at
 
 
-def read_by_kernel(factors: FactorList) -> tuple[int, int, Keys, Keys, Keys, Keys]:
-    roles = [ROLES.index(role) for role in FACTOR_KINDS[factors.kind] if role != "each"]
-    numbers = np.array([*roles, *[-1] * (COLUMNS - len(roles))], dtype=np.int64)
-    place = factor_place(factors.kind)
-    return place, 1 if factors.kind == "comb" else 0, numbers, factors.tokens, factors.lie, factors.codes
+def roles_of(kind: str) -> Keys:
+    roles = [ROLES.index(role) for role in FACTOR_KINDS[kind] if role != "each"]
+    return np.array([*roles, *[NONE] * (COLUMNS - len(roles))], dtype=np.int64)
+
+
+# of every kind: where its templates are, whether it is a comb, and the roles of its tokens
+READ_BY_KERNEL = {kind: (factor_place(kind), 1 if kind == "comb" else 0, roles_of(kind)) for kind in FACTOR_KINDS}
+NUMBER = {family: number for number, family in enumerate(FAMILIES)}
 
 
 def factor_scores(features: PartFeatures, weights: Weights, encoded: Encoded, factors: FactorList) -> Scores:
     """The score of every factor: the sum of the weights of its features."""
     scores = np.zeros(len(factors))
-    place = factor_place(factors.kind)
-    if not len(factors) or features.kind_start[place + 1] == features.kind_start[place]:
-        return scores
-    read = read_by_kernel(factors)
-    if factors.kind in WITH_SHARED_HEAD:
-        apart, shared = features.apart[factors.kind], FACTOR_KINDS[factors.kind].index("head")
-        score_triples(encoded[0], *features.plan, *weights.table, apart, shared, place, read[2], factors.tokens, factors.lie, scores)
-    else:
-        score_factors(encoded[0], *features.plan, *weights.table, *read, scores)
+    if len(factors) and has_templates(features, factors.kind):
+        score_factors(
+            encoded[0], *features.plan, *weights.table, *READ_BY_KERNEL[factors.kind], factors.tokens, factors.lie, factors.codes, scores
+        )
     return scores
+
+
+def family_scores(
+    features: PartFeatures, weights: Weights, encoded: Encoded, family: str, allowed: Allowed, *, single_root: bool
+) -> tuple[Integers, Integers, Scores]:
+    """The factors of a family that projective trees of these arcs may have and that do not score 0: how many arcs each has, these arcs, and
+    the scores. The same as `factor_scores` of `family_in`, in one call; InputError as there."""
+    kind = FAMILIES[family]
+    if not has_templates(features, kind):
+        return np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros(0)
+    shared = FACTOR_KINDS[kind].index("head") if kind in WITH_SHARED_HEAD else NONE
+    found: tuple[Integers, Integers, Scores] = score_family(
+        NUMBER[family], allowed, 1 if single_root else 0, MOST_FACTORS, encoded[0], *features.plan, *weights.table, features.apart[kind],
+        shared, *READ_BY_KERNEL[kind],
+    )  # fmt: skip
+    if len(found[0]) and found[0][0] < 0:
+        family_in(family, allowed, single_root=single_root, most=MOST_FACTORS)  # says what is wrong
+    return found
+
+
+def has_templates(features: PartFeatures, kind: str) -> bool:
+    place = factor_place(kind)
+    return bool(features.kind_start[place + 1] > features.kind_start[place])
 
 
 def factor_keys(features: PartFeatures, encoded: Encoded, factors: FactorList) -> Keys:
@@ -168,5 +221,5 @@ def factor_keys(features: PartFeatures, encoded: Encoded, factors: FactorList) -
     place = factor_place(factors.kind)
     keys = np.empty(len(factors) * int(features.kind_start[place + 1] - features.kind_start[place]), dtype=np.int64)
     if len(keys):
-        fill_factor_keys(encoded[0], *features.plan, *read_by_kernel(factors), keys)
+        fill_factor_keys(encoded[0], *features.plan, *READ_BY_KERNEL[factors.kind], factors.tokens, factors.lie, factors.codes, keys)
     return keys

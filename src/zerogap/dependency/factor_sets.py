@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.dependency.parts import FactorArrays
+from zerogap.dependency.factor_arrays import FactorArrays
 from zerogap.dependency.problem import Problem
 from zerogap.grid import Scores, unit_of
 from zerogap.oracles.factor_lists import group_pairs

@@ -134,11 +134,8 @@ class Learner:
             arcs += 1.0
             arcs[right, np.arange(1, len(arcs))] -= 1.0
         order = self.parser.order
-        listed = (
-            self.factored.under(self.features, weights, encoded, sentence.columns, allowed, unit, single_root=single_root)
-            if factors
-            else []
-        )
+        factored = self.factored if factors else Factored()
+        listed = factored.under(self.features, weights, encoded, sentence.columns, allowed, unit, single_root=single_root)
         if not listed and order != "first":
             grand = order in GRAND
             return block_under(self.features, weights, encoded, arcs, candidates_of(allowed, grand=grand)).best(single_root=single_root)[0]

@@ -13,7 +13,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from zerogap.dependency.parts import read_factors
+from zerogap.dependency.factor_arrays import read_factors
 from zerogap.errors import InputError
 from zerogap.grid import check_scores
 

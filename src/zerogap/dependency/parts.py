@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import compress
 from operator import eq
-from typing import Any, NamedTuple, Protocol, overload
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -78,70 +78,6 @@ class Lazy:
 
     function: Callable[..., ArrayLike]
     largest: float
-
-
-class Factor(NamedTuple):
-    """A score that counts if all of these arcs (head, modifier) are in the tree."""
-
-    arcs: tuple[tuple[int, int], ...]
-    score: float
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class FactorArrays(Sequence[Factor]):
-    """Many factors as arrays: factor i has the arcs arcs[start[i] : start[i + 1]], as numbers h * (n + 1) + m, and scores[i].
-
-    Read one by one they are `Factor`s, which are made when they are asked for.
-    """
-
-    n_words: int
-    start: Indices
-    arcs: Indices
-    scores: Scores
-
-    def __len__(self) -> int:
-        return len(self.scores)
-
-    @overload
-    def __getitem__(self, i: int) -> Factor: ...
-    @overload
-    def __getitem__(self, i: slice) -> tuple[Factor, ...]: ...
-    def __getitem__(self, i: int | slice) -> Factor | tuple[Factor, ...]:
-        if isinstance(i, slice):
-            return tuple(self[j] for j in range(*i.indices(len(self))))
-        i = range(len(self))[i]
-        some = self.arcs[self.start[i] : self.start[i + 1]].tolist()
-        return Factor(tuple(divmod(arc, self.n_words + 1) for arc in some), float(self.scores[i]))
-
-    def score_of(self, heads: Indices) -> float:
-        """The sum of those that have all their arcs in a tree."""
-        inside = np.zeros((self.n_words + 1) ** 2, dtype=np.bool_)
-        inside[heads * (self.n_words + 1) + np.arange(1, self.n_words + 1)] = True
-        return float(self.scores[np.logical_and.reduceat(inside[self.arcs], self.start[:-1])].sum()) if len(self) else 0.0
-
-    def check(self, n: int) -> None:
-        """Raises InputError unless every factor is a set of arcs of n words, no two into the same one."""
-        if self.n_words != n or len(self.start) != len(self.scores) + 1 or self.start[0] != 0 or self.start[-1] != len(self.arcs):
-            raise InputError(f"factors are arrays of {self.n_words} words with {len(self.start)} starts and {len(self.scores)} scores:"
-                             f" expected {n} words, and starts from 0 to {len(self.arcs)}, one more than scores.")  # fmt: skip
-        size, sizes = n + 1, np.diff(self.start)
-        if len(sizes) and sizes.min() < 1:
-            raise InputError(f"factors[{int(sizes.argmin())}] has no arcs: expected at least one.")
-        words = np.tile(np.arange(size), size)
-        words[:: size + 1] = 0  # of arcs that there are not
-        outside = len(self.arcs) and (self.arcs.min() < 0 or self.arcs.max() >= size * size)
-        into = np.where((self.arcs >= 0) & (self.arcs < size * size), words[self.arcs % (size * size)], 0) if outside else words[self.arcs]
-        if len(into) and not into.all():
-            p = int(into.argmin())
-            i, arc = int(np.searchsorted(self.start, p, side="right")) - 1, divmod(int(self.arcs[p]), size)
-            raise InputError(f"factors[{i}] has the arc {arc!r}: expected a head from 0 to {n} and another word from 1 to {n}.")
-        for width in np.flatnonzero(np.bincount(sizes)).tolist():
-            some = np.flatnonzero(sizes == width)
-            rows = np.sort(into[self.start[some][:, None] + np.arange(width)], axis=1)
-            twice = np.flatnonzero((rows[:, 1:] == rows[:, :-1]).any(axis=1))
-            if len(twice):
-                i = int(some[twice[0]])
-                raise InputError(f"factors[{i}] has the arcs {list(self[i].arcs)!r}: expected at least one, and no two into the same word.")
 
 
 class Parts(Protocol):
@@ -272,6 +208,12 @@ def new_meaning(name: str, n: int) -> NDArray[np.bool_]:
 remembered_meaning = functools.lru_cache(maxsize=256)(new_meaning)  # many sentences have the same length
 
 
+@functools.lru_cache(maxsize=1024)
+def n_parts(name: str, n: int) -> int:
+    """How many parts of a kind n words may have."""
+    return int(np.count_nonzero(meaning(name, n)))
+
+
 def read_parts(name: str, value: Any, n: int) -> tuple[str, Scores, Callable[[Scores, float], Parts]]:
     """What a problem was given for one kind of parts, checked but for the scores themselves.
 
@@ -284,7 +226,7 @@ def read_parts(name: str, value: Any, n: int) -> tuple[str, Scores, Callable[[Sc
     given = as_scores(value, name, shape=(n + 1,) * ORDERS[name], check=False)
     means = meaning(name, n)
     np.copyto(given, 0.0, where=~means)
-    return name, given, lambda rounded, _: DenseParts(rounded, int(np.count_nonzero(means)))
+    return name, given, lambda rounded, _: DenseParts(rounded, n_parts(name, n))
 
 
 def read_sparse(name: str, value: Sparse, n: int) -> tuple[str, Scores, Callable[[Scores, float], Parts]]:
@@ -326,33 +268,6 @@ def read_lazy(name: str, value: Lazy) -> tuple[str, Scores, Callable[[Scores, fl
         raise InputError(f"{name}.largest is {largest!r}: expected a finite number, 0 or more, that no score exceeds in magnitude.")
     bound = np.array([float(largest)])
     return f"{name}.largest", bound, lambda _, resolution: LazyParts(name, value.function, float(largest), resolution)
-
-
-def read_factors(value: Any, n: int) -> tuple[list[tuple[tuple[int, int], ...]], Scores]:
-    """The arcs of every factor, and their scores as given."""
-    arcs: list[tuple[tuple[int, int], ...]] = []
-    scores: list[Any] = []
-    for i, factor in enumerate(value):
-        try:
-            given, score = factor
-            pairs = [tuple(pair) for pair in given]
-        except (TypeError, ValueError):
-            raise InputError(f"factors[{i}] is {factor!r}: expected (arcs, score), arcs being pairs (head, modifier).") from None
-        for pair in pairs:
-            if not is_arc(pair, n):
-                raise InputError(f"factors[{i}] has the arc {pair!r}: expected a head from 0 to {n} and another word from 1 to {n}.")
-        if len({m for _, m in pairs}) < len(pairs) or not pairs:
-            raise InputError(f"factors[{i}] has the arcs {pairs!r}: expected at least one, and no two into the same word.")
-        arcs.append(tuple((int(h), int(m)) for h, m in pairs))
-        scores.append(score)
-    return arcs, as_scores(scores, "factors", shape=(len(arcs),), check=False)
-
-
-def is_arc(pair: tuple[Any, ...], n: int) -> bool:
-    if len(pair) != 2 or any(isinstance(token, bool) or not isinstance(token, int | np.integer) for token in pair):
-        return False
-    h, m = pair
-    return 0 <= h <= n and 1 <= m <= n and h != m
 
 
 def parts_as_given(name: str, parts: Parts, arcs: Scores) -> Sparse | Scores:

@@ -2,6 +2,7 @@
 
 Every pattern waits for one value of one attribute, the rarest that it asks for by the look of it; one whose value is not in the
 sentence costs nothing. Others are sought by backtracking, node by node, from that word on. Matches with the same arcs are one factor.
+What is waited for, and which tests hold, is remembered of every combination of column values.
 """
 
 from __future__ import annotations
@@ -9,21 +10,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.dependency.factor_families import COLUMNS, NO_TOKEN, FactorList
-from zerogap.dependency.factor_patterns import Condition, Order, Pattern, literal
+from zerogap.dependency.factor_patterns import Condition, Order, Pattern, PatternArc, Same, literal
 from zerogap.errors import InputError
 from zerogap.features.part_keys import hash_of
 from zerogap.features.templates import Attribute
 
 MOST_MATCHES = 20_000  # of one pattern in one sentence
+MOST_REMEMBERED = 200_000  # combinations of column values
 RARE = ("form", "lemma", "xpos", "feats", "upos")  # columns by how rare their values are; others are last but one
 
 Labels = Callable[[int, int], str]  # of an arc
 Match = tuple[tuple[int, int], ...]
+Look = tuple[int, tuple[int, ...]]  # of a word: which tests hold, a bit for each; and the patterns that waited for it
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,8 +37,13 @@ class PatternSet:
     patterns: tuple[Pattern, ...]
     waiting: dict[Attribute, dict[str, list[int]]] = field(init=False, repr=False)
     always: tuple[int, ...] = field(init=False, repr=False)  # patterns that wait for nothing
+    tests: tuple[Condition, ...] = field(init=False, repr=False)  # of all nodes, each once
+    needs: tuple[tuple[int, ...], ...] = field(init=False, repr=False)  # of the nodes of every pattern: the bits of their tests
     codes: NDArray[np.int64] = field(init=False, repr=False)
     attributes: tuple[Attribute, ...] = field(init=False)
+    columns: tuple[str, ...] = field(init=False)  # those that a sentence needs
+    asks_for_relation: str | None = field(init=False)  # the name of a pattern that does
+    remembered: dict[tuple[str, ...], Look] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         waiting: dict[Attribute, dict[str, list[int]]] = {}
@@ -46,16 +55,34 @@ class PatternSet:
                 continue
             for value in anchor[1].values:
                 waiting.setdefault(anchor[1].attribute, {}).setdefault(literal(value), []).append(number)
-        put = object.__setattr__
-        put(self, "waiting", waiting)
-        put(self, "always", tuple(always))
-        put(self, "codes", np.array([hash_of(f"pattern {pattern.name}") for pattern in self.patterns], dtype=np.int64))
-        put(self, "attributes", tuple(dict.fromkeys(a for pattern in self.patterns for a in pattern.attributes)))
+        tests = tuple(dict.fromkeys(test for pattern in self.patterns for tests in pattern.tests for test in tests))
+        bit = {test: 1 << i for i, test in enumerate(tests)}
+        attributes = tuple(dict.fromkeys(a for pattern in self.patterns for a in pattern.attributes))
+        labelled = (pattern.name for pattern in self.patterns if any(arc.relations for arc in pattern.arcs))
+        made: tuple[tuple[str, Any], ...] = (
+            ("waiting", waiting),
+            ("always", tuple(always)),
+            ("tests", tests),
+            ("needs", tuple(tuple(sum({bit[test] for test in tests}) for tests in pattern.tests) for pattern in self.patterns)),
+            ("codes", np.array([hash_of(f"pattern {pattern.name}") for pattern in self.patterns], dtype=np.int64)),
+            ("attributes", attributes),
+            ("columns", tuple(dict.fromkeys(attribute.column for attribute in attributes))),
+            ("asks_for_relation", next(labelled, None)),
+            ("remembered", {}),
+        )
+        for name, value_of in made:
+            object.__setattr__(self, name, value_of)
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Those that a sentence needs."""
-        return tuple(dict.fromkeys(attribute.column for attribute in self.attributes))
+    def look(self, values: tuple[str, ...]) -> Look:
+        """What there is to know of a word with these values of the columns."""
+        by_column = dict(zip(self.columns, values, strict=True))
+        given = {attribute: attribute.of(by_column[attribute.column]) for attribute in self.attributes}
+        holding = sum(1 << i for i, test in enumerate(self.tests) if test.holds(given[test.attribute]))
+        waited = {number for attribute, wanted in self.waiting.items() for number in wanted.get(given[attribute], ())}
+        found = holding, tuple(sorted(waited))
+        if len(self.remembered) < MOST_REMEMBERED:
+            self.remembered[values] = found
+        return found
 
     def matches(
         self, columns: Mapping[str, Sequence[str]], allowed: NDArray[np.bool_], *, labels: Labels | None = None
@@ -64,24 +91,21 @@ class PatternSet:
 
         `labels` gives the label of an arc: for a problem that scores labels, the best one.
         """
-        missing = [name for name in self.columns if name not in columns]
-        if missing:
+        if any(name not in columns for name in self.columns):
             raise InputError(f"the sentence has the columns {', '.join(columns)}: the patterns read {', '.join(self.columns)}.")
-        if labels is None:
-            for pattern in self.patterns:
-                if any(arc.relations for arc in pattern.arcs):
-                    raise InputError(
-                        f"pattern {pattern.name!r} asks for a relation: expected a problem with labels, or a pattern without relations."
-                    )
-        values: dict[Attribute, list[str]] = {}
-        chosen = set(self.always)
-        for attribute, wanted in self.waiting.items():
-            present = values_of(attribute, columns, values)
-            for value in wanted.keys() & set(present):
-                chosen.update(wanted[value])
+        if labels is None and self.asks_for_relation is not None:
+            raise InputError(
+                f"pattern {self.asks_for_relation!r} asks for a relation: expected a problem with labels, or a pattern without relations."
+            )
+        known = self.remembered
+        given = zip(*[columns[name] for name in self.columns], strict=True) if self.columns else [()] * (len(allowed) - 1)
+        looks = [known.get(values) or self.look(values) for values in given]
+        chosen = set(self.always).union(*(waited for _, waited in looks if waited))
         found: list[tuple[int, Match]] = []
         for number in sorted(chosen):
-            found += [(number, arcs) for arcs in matches_of(self.patterns[number], columns, allowed, values, labels)]
+            candidates = [[word for word, (holding, _) in enumerate(looks, 1) if holding & need == need] for need in self.needs[number]]
+            if all(candidates):
+                found += [(number, arcs) for arcs in matches_of(self.patterns[number], candidates, columns, allowed, labels)]
         return found
 
     def factors(
@@ -124,59 +148,58 @@ def anchor_of(pattern: Pattern) -> tuple[int, Condition] | None:
     return min(plain, key=commonness) if plain else None
 
 
-def values_of(attribute: Attribute, columns: Mapping[str, Sequence[str]], known: dict[Attribute, list[str]]) -> list[str]:
-    if attribute not in known:
-        known[attribute] = [attribute.of(value) for value in columns[attribute.column]]
-    return known[attribute]
+@dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """Nodes in the order in which they get their words, and what can be checked then, all others of it having theirs."""
+
+    sequence: list[int]
+    orders: list[list[Order]]
+    same: list[list[Same]]
+    arcs: list[list[PatternArc]]
+
+
+def plan_of(pattern: Pattern, sizes: Sequence[int]) -> Plan:
+    sequence = search_order(pattern, sizes)
+    place = {node: step for step, node in enumerate(sequence)}
+    steps = range(len(sequence))
+    orders = [[o for o in pattern.orders if max(place[o.one], place[o.other]) == step] for step in steps]
+    same = [[s for s in pattern.same if max(place[s.one], place[s.other]) == step] for step in steps]
+    arcs = [[a for a in pattern.arcs if max(place[a.modifier], place.get(a.head, 0)) == step] for step in steps]
+    return Plan(sequence, orders, same, arcs)
 
 
 def matches_of(
     pattern: Pattern,
+    candidates: Sequence[Sequence[int]],
     columns: Mapping[str, Sequence[str]],
     allowed: NDArray[np.bool_],
-    values: dict[Attribute, list[str]],
     labels: Labels | None,
 ) -> list[Match]:
-    """All sets of arcs of one pattern, in the order of the words that its nodes take."""
+    """All sets of arcs of one pattern, in the order of the words that its nodes take; candidates are the words that each of them may."""
     n = len(allowed) - 1
-    candidates = []
-    for tests in pattern.tests:
-        words: Sequence[int] = range(1, n + 1)
-        for test in tests:
-            given = values_of(test.attribute, columns, values)
-            holding = {value for value in set(given) if test.holds(value)}
-            words = [word for word in words if given[word - 1] in holding]
-        if not len(words):
-            return []
-        candidates.append(words)
-    sequence = search_order(pattern, [len(words) for words in candidates])
-    place = {node: step for step, node in enumerate(sequence)}
-    # what can be checked when a node gets its word, all others of it having theirs
-    orders = [[o for o in pattern.orders if max(place[o.one], place[o.other]) == step] for step in range(len(sequence))]
-    same = [[s for s in pattern.same if max(place[s.one], place[s.other]) == step] for step in range(len(sequence))]
-    arcs = [[a for a in pattern.arcs if max(place[a.modifier], place.get(a.head, 0)) == step] for step in range(len(sequence))]
-    word = [0] * len(sequence)
+    plan = plan_of(pattern, [len(words) for words in candidates])
+    word = [0] * len(plan.sequence)
     found: dict[Match, None] = {}
 
     def holds(step: int) -> bool:
-        node = sequence[step]
-        if any(word[sequence[before]] == word[node] for before in range(step)):
+        node = plan.sequence[step]
+        if any(word[before] == word[node] for before in plan.sequence[:step]):
             return False
-        for order in orders[step]:
+        for order in plan.orders[step]:
             if not 0 <= word[order.other] - word[order.one] - 1 <= order.most:
                 return False
-        for arc in arcs[step]:
+        for arc in plan.arcs[step]:
             h, m = 0 if arc.head < 0 else word[arc.head], word[arc.modifier]
             if not allowed[h, m] or (arc.relations and (labels is None or labels(h, m) not in arc.relations)):
                 return False
-        for s in same[step]:
-            one = values_of(s.attribute, columns, values)[word[s.one] - 1]
-            if (one == values_of(s.of_other, columns, values)[word[s.other] - 1]) != s.wanted:
+        for s in plan.same[step]:
+            one = s.attribute.of(columns[s.attribute.column][word[s.one] - 1])
+            if (one == s.of_other.of(columns[s.of_other.column][word[s.other] - 1])) != s.wanted:
                 return False
         return True
 
     def assign(step: int) -> None:
-        if step == len(sequence):
+        if step == len(plan.sequence):
             found[tuple((0 if arc.head < 0 else word[arc.head], word[arc.modifier]) for arc in pattern.arcs)] = None
             if len(found) > MOST_MATCHES:
                 raise InputError(
@@ -184,8 +207,8 @@ def matches_of(
                     " are narrower."
                 )
             return
-        node = sequence[step]
-        low, high = reach(node, orders[step], word, n)
+        node = plan.sequence[step]
+        low, high = reach(node, plan.orders[step], word, n)
         for candidate in candidates[node]:
             if low <= candidate <= high:
                 word[node] = candidate

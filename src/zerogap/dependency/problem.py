@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from zerogap.dependency.factor_arrays import Factor, FactorArrays, read_factors
 from zerogap.dependency.head_automaton import HeadAutomaton, read_automata, with_weights
-from zerogap.dependency.parts import ORDERS, DenseParts, Factor, FactorArrays, Parts, SparseParts, parts_of_tree, read_factors, read_parts
+from zerogap.dependency.parts import ORDERS, DenseParts, Parts, SparseParts, n_parts, parts_of_tree, read_parts
 from zerogap.errors import InputError, InvalidStructure, ScoreShapeError
 from zerogap.grid import Scores, as_scores, check_scores, choose_resolution, largest_magnitude, round_to_grid, rounded_together
 
@@ -219,6 +220,26 @@ class Problem:
         for i, factor in enumerate(self.factors):
             if factor.score == -np.inf and holds(factor, plain):
                 raise InvalidStructure(f"the tree has all arcs of factors[{i}], which are forbidden together: its score is -inf.")
+
+
+def sibling_problem(
+    arcs: Scores, siblings: Scores, stops: Scores, factors: FactorArrays, *, single_root: bool, resolution: float | None
+) -> Problem:
+    """A projective problem of what a model made itself: arrays of the right shapes with 0 where an index means nothing, arcs with -inf
+    there, and factors of possible arcs. Only scores are looked at and rounded, as always."""
+    n = len(arcs) - 1
+    terms = 4 * n + 2 + len(factors)
+    scores = {"arcs": arcs, "siblings": siblings, "stops": stops, "factors": factors.scores}
+    (arcs, siblings, stops, of_factors), grid, largest = rounded_together(scores, terms, resolution)
+    problem: Problem = object.__new__(Problem)
+    found = dict.fromkeys(Problem.__slots__) | {
+        "arcs": arcs, "siblings": DenseParts(siblings, n_parts("siblings", n)), "stops": DenseParts(stops, n_parts("stops", n)),
+        "factors": FactorArrays(n, factors.start, factors.arcs, of_factors), "automata": (), "projective": True,
+        "single_root": single_root, "resolution": grid, "terms": terms, "largest": largest,
+    }  # fmt: skip
+    for name, value in found.items():
+        object.__setattr__(problem, name, value)
+    return problem
 
 
 def scores_of(parts: Parts, found: list[tuple[int, ...]]) -> Scores:
