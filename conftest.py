@@ -10,6 +10,7 @@ import pytest
 from hypothesis import settings
 
 ROOT = Path(__file__).parent
+collect_ignore = ["docs/hooks"]  # they need what builds the site
 DATA = Path(os.environ.get("ZEROGAP_DATA", ROOT.parent / "shared" / "data"))
 
 # no deadlines: the first call of a kernel may compile it. The same examples every time, so that a failure is one's own;
