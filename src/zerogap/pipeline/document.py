@@ -14,6 +14,8 @@ from zerogap.dependency.problem import Problem
 from zerogap.dependency.sentences import Sentence
 from zerogap.io.conllu import ConlluRecord, Multiword
 from zerogap.io.conllu_cells import NOTHING, conllu_text
+from zerogap.plot.arcs import plot_arcs
+from zerogap.plot.svg import Picture
 from zerogap.plot.terminal_tree import draw_tree
 from zerogap.proof.solution import Solution, Status
 from zerogap.text.tokens import Token
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 STALE = {"conllu": ("deps",), "conllx": ("phead", "pdeprel")}  # what is no longer true when heads change
 TAGS = ("upos", "xpos")
 SHOWN = 8  # words, where a sentence is mentioned
+MOST_SHOWN = 20  # sentences, in a notebook
 
 
 class Word(NamedTuple):
@@ -157,8 +160,19 @@ class ParsedSentence:
 
     def draw(self, *, width: int | None = None, colour: bool = False) -> str:
         """The tree as lines of text, no wider than `width` if that can be; `colour` adds the codes of a terminal."""
-        columns = [name for name in ("upos", "xpos") if set(self.column(name)) - {NOTHING}][:1]
-        return draw_tree(self.sentence, columns=columns, width=width, colour=colour)
+        return draw_tree(self.sentence, columns=self.shown_tags, width=width, colour=colour)
+
+    def plot(self) -> Picture:
+        """The tree as a picture, which notebooks show; `.save(path)` writes it as SVG."""
+        return plot_arcs(self.sentence, columns=self.shown_tags)
+
+    def _repr_svg_(self) -> str:
+        return self.plot().svg
+
+    @property
+    def shown_tags(self) -> list[str]:
+        """The column of tags that a drawing has."""
+        return [name for name in TAGS if set(self.column(name)) - {NOTHING}][:1]
 
 
 NAMES = ("id", "form", "upos", "xpos", "head", "label", "start", "end")
@@ -222,3 +236,9 @@ class Document(Sequence[ParsedSentence]):
     def draw(self, *, width: int | None = None, colour: bool = False) -> str:
         """All trees, with an empty line between them."""
         return "\n\n".join(sentence.draw(width=width, colour=colour) for sentence in self)
+
+    def _repr_html_(self) -> str:
+        """All trees, each as wide as it is: a notebook scrolls the wide ones."""
+        rows = [f'<div style="overflow-x: auto">{sentence.plot().svg}</div>' for sentence in self[:MOST_SHOWN]]
+        more = len(self) - MOST_SHOWN
+        return "".join(rows) + (f"<p>... and {more:,} more sentences</p>" if more > 0 else "")

@@ -59,3 +59,6 @@ class Solution(Generic[Structure]):
         from zerogap.plot.gap import plot_gap
 
         return plot_gap(self)
+
+    def _repr_svg_(self) -> str:
+        return str(self.plot().svg)
