@@ -6,8 +6,8 @@ from zerogap._lazy import lazy
 
 if TYPE_CHECKING:
     from zerogap.batch.job import Job, load_job
-    from zerogap.batch.run import Summary, run
+    from zerogap.batch.running import Summary, run
 
 __all__ = ["Job", "Summary", "load_job", "run"]
 
-__getattr__, __dir__ = lazy(__name__, {"Job": ".job", "load_job": ".job", "Summary": ".run", "run": ".run"})
+__getattr__, __dir__ = lazy(__name__, {"Job": ".job", "load_job": ".job", "Summary": ".running", "run": ".running"})

@@ -16,7 +16,7 @@ from zerogap.cli.progress import Steps, progress
 
 if TYPE_CHECKING:
     from zerogap.batch.job import Job
-    from zerogap.batch.run import Progress
+    from zerogap.batch.running import Progress
 
 SECONDS_BETWEEN_NOTES = 60.0
 BAD_INPUT = 1
@@ -48,7 +48,7 @@ def run_command(
 
 def do(job: Job) -> None:
     """Runs a job with its progress on the terminal, then tells what came of it."""
-    from zerogap.batch.run import run
+    from zerogap.batch.running import run
 
     with progress(job.task) as steps:
         summary = run(job, report=Teller(steps))

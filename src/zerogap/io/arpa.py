@@ -14,6 +14,7 @@ from __future__ import annotations
 import math
 import os
 import re
+from array import array
 from collections.abc import Iterable, Iterator
 
 import numpy as np
@@ -88,18 +89,19 @@ def read_section(lines: Lines, source: str, n: int, count: int, last: bool, word
             kept = f"as {count} {n}-grams are announced" if text.startswith(b"\\") else f"as fewer {n - 1}-grams are announced"
             raise FormatError(rf"{source}, line {number}: {shorten(text)}, expected '\{n}-grams:', {kept}.")
     ids: list[int] = []
-    scores, back_offs = np.empty(count), np.full(count, math.nan)
+    scores, back_offs = array("d"), array("d")  # they grow: the count is only announced
     first = 0
     for i in range(count):
         number, text = next(lines, (0, b""))
         fields = text.split()
         first = first or number
         try:
-            scores[i] = score = float(fields[0])
+            score = float(fields[0])
             if not score <= 0.0:
                 raise ValueError(f"score is {fields[0].decode()}: expected a logarithm, at most 0")
+            weight = math.nan
             if len(fields) == n + 2 and not last:
-                back_offs[i] = weight = float(fields[n + 1])
+                weight = float(fields[n + 1])
                 if not math.isfinite(weight):
                     raise ValueError(f"back-off weight is {fields[n + 1].decode()}: expected a number")
             elif len(fields) != n + 1:
@@ -111,9 +113,11 @@ def read_section(lines: Lines, source: str, n: int, count: int, last: bool, word
                 ids.append(i)
             else:
                 ids.extend([words[word] for word in fields[1 : n + 1]])
+            scores.append(score)
+            back_offs.append(weight)
         except (ValueError, IndexError, KeyError) as error:
             raise broken_line(source, number, text, n, i, count, last, error) from None
-    return Ngrams(np.array(ids, dtype=np.int64).reshape(count, n), scores, back_offs), first
+    return Ngrams(np.array(ids, dtype=np.int64).reshape(count, n), np.array(scores), np.array(back_offs)), first
 
 
 def broken_line(source: str, number: int, text: bytes, n: int, i: int, count: int, last: bool, error: Exception) -> FormatError:

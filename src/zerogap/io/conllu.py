@@ -252,7 +252,7 @@ def cells_of(block: Block) -> Cells:
 
 
 def has_empty_cell(rows: str) -> bool:
-    return "\t\t" in rows or "\t\n" in rows or "\t\r" in rows or rows[-1] == "\t"
+    return "\t\t" in rows or "\t\n" in rows or "\t\r\n" in rows or rows.endswith(("\t", "\t\r"))
 
 
 def shortened(row: str) -> str:

@@ -72,7 +72,7 @@ def load_constraints(path: str | os.PathLike[str], *, labels: Sequence[Label] | 
     ['no_duplicate(author)', 'no_duplicate(title)', 'soft(precedes(author, title), 2)']
     """
     name = os.fspath(path)
-    value, lines = reader_of(name)(name)
+    value, lines = reader_of(name)(path)
 
     def locate(keys: KeyPath) -> str:
         known = next(keys[:end] for end in range(len(keys), -1, -1) if keys[:end] in lines or not end)
@@ -93,7 +93,7 @@ def load_constraints(path: str | os.PathLike[str], *, labels: Sequence[Label] | 
     return () if entries is None else read_entries(entries, top.below(key))
 
 
-def reader_of(name: str) -> Callable[[str], tuple[Any, dict[KeyPath, int]]]:
+def reader_of(name: str) -> Callable[[str | os.PathLike[str]], tuple[Any, dict[KeyPath, int]]]:
     suffix = os.path.splitext(name)[1].lower()
     if suffix not in READERS:
         raise FormatError(f"{name} does not end in {', '.join(READERS)}: the suffix says how constraints are written.")

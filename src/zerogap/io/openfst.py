@@ -19,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from zerogap.errors import AlphabetMismatch, AutomatonError, FormatError
+from zerogap.io.lines import read_lines
 from zerogap.structures.automaton import DEAD, Automaton, automaton, shown_alphabet
 
 EPSILON = "<eps>"
@@ -109,7 +110,7 @@ def write_symbols(automaton: Automaton, path: str | os.PathLike[str] | None = No
 
 def lines_of(source: Lines) -> list[str]:
     if isinstance(source, str | os.PathLike):
-        return Path(source).read_text(encoding="utf-8").splitlines()
+        return [text for _, text in read_lines(source)]
     return list(source)
 
 

@@ -58,7 +58,7 @@ def read_sections(path: str | os.PathLike[str]) -> tuple[Sections, dict[tuple[st
 
 def read_numbers(text: str, where: str) -> tuple[str, tuple[float, ...]]:
     fields = text.replace("= ", " ").replace("=", " ").split()
-    name = "" if is_number(fields[0]) else fields.pop(0)
+    name = "" if not fields or is_number(fields[0]) else fields.pop(0)
     if not all(map(is_number, fields)):
         return text, ()  # not about weights
     if name and not fields:

@@ -21,6 +21,8 @@ from zerogap.sequence.labels import Label, Segmenter, members, segmenter
 from zerogap.sequence.machine import DEAD, Count, Machine, combine
 from zerogap.structures.automaton import Automaton
 
+LARGEST_PENALTY = 1e308
+
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
@@ -149,7 +151,7 @@ def accepted_by(automaton: Automaton) -> Constraint:
 
 def soft(constraint: Constraint, penalty: float) -> Constraint:
     """Breaking the constraint is allowed and costs `penalty`, once, however it is broken."""
-    if not isinstance(penalty, int | float) or isinstance(penalty, bool) or not 0.0 < penalty < math.inf:
+    if not isinstance(penalty, int | float) or isinstance(penalty, bool) or not 0.0 < penalty <= LARGEST_PENALTY:
         raise InputError(f"penalty is {penalty!r}: expected a positive number, which is taken from the score of labellings that break it.")
     return replace(constraint, penalty=float(penalty))
 
