@@ -27,67 +27,10 @@ from numpy.typing import NDArray
 from zerogap.errors import ScoreShapeError
 from zerogap.grid import Scores
 from zerogap.oracles.compile import float64, inner, int64, kernel, readonly, writable
+from zerogap.oracles.grandsiblings import begin_halves, best_sum, go_up, rows_of, size_up
 from zerogap.oracles.push import push_max
 
 LEFT, RIGHT = 0, 1
-
-
-@inner
-def best_sum(row, other, start, stop):
-    """max_r row[r] + other[r], start <= r < stop."""
-    best = -np.inf
-    for r in range(start, stop):
-        value = row[r] + other[r]
-        best = value if value > best else best
-    return best
-
-
-@inner
-def go_up(
-    contexts, half, span, modifier_start, modifiers, row, score_start, scores, stop_start, stop, single_root,
-    shared, pair_start, between, near, seen, complete, last, ended,
-):  # fmt: skip
-    """Insides. out: all from between on."""
-    n = complete.shape[1] - 1
-    for i in range(n, -1, -1):
-        for j in range(i + 1, n + 1):
-            for side in range(2):
-                h, m = (i, j) if side == RIGHT else (j, i)
-                place, base = 2 * h + side, half[h] + side * contexts[h]
-                first, size = modifier_start[place], modifier_start[place + 1] - modifier_start[place]
-                here = first + seen[place]
-                if seen[place] == size or modifiers[here] != m:
-                    continue
-                seen[place] += 1  # an arc h -> m: the next modifier outward
-                towards = row[here, 1 - side]
-                begin = here if h == 0 and single_root else first  # of the modifiers that may come before it
-                for p in range(begin, here):
-                    low, high = min(modifiers[p], m), max(modifiers[p], m)
-                    pair = low * (n + 1) + high if shared else pair_start[place] + (here - first) * size + p - first
-                    if np.isnan(between[pair]):
-                        between[pair] = best_sum(complete[row[p, side]], complete[towards], low, high)
-                    near[p] = between[pair]
-                for k in range(contexts[h]):
-                    if span[base + k] < j - i:
-                        continue
-                    block = score_start[place] + k * (size + 1) * size + here - first
-                    best = complete[towards, h - 1 + side] + scores[block]
-                    for p in range(begin, here):
-                        block += size
-                        value = last[k, p] + near[p] + scores[block]
-                        best = value if value > best else best
-                    last[k, here] = best
-                    ended[k, here] = best + stop[stop_start[place] + k * (size + 1) + here - first + 1]
-                    if side == RIGHT:
-                        push_max(j, h + span[base + k] + 1, complete[base + k], complete[row[here, RIGHT]], ended[k, here])
-            first, here, base = modifier_start[2 * j], modifier_start[2 * j] + seen[2 * j], half[j]
-            if i > 0 and here > first:  # the left side of j, up to i
-                for p in range(first, here):
-                    near[p] = complete[row[p, LEFT], i - 1]
-                for k in range(contexts[j]):
-                    if span[base + k] >= j - i:
-                        complete[base + k, i - 1] = best_sum(ended[k], near, first, here)
-    return 0
 
 
 @inner
@@ -189,42 +132,20 @@ def grandsibling_max_marginals(
         marginals[p] = -np.inf
     if n == 0:
         return stop[stop_start[1]]
-    most, rows, squares = 1, 0, 0
-    half = np.empty(n + 1, dtype=np.int64)  # the row of complete[h, LEFT, 0]
-    pair_start = np.empty(2 * n + 2, dtype=np.int64)
-    for h in range(n + 1):
-        if contexts[h] == 0:
-            return -np.inf
-        most = max(most, contexts[h])
-        half[h] = rows
-        rows += 2 * contexts[h]
-        for place in range(2 * h, 2 * h + 2):
-            pair_start[place] = squares
-            squares += (modifier_start[place + 1] - modifier_start[place]) ** 2
-    shared = most == 1 and squares > n * n  # then between is [low, high] for all heads
-    if shared:
-        squares = (n + 1) * (n + 1)
-    row = np.empty((arcs, 2), dtype=np.int64)  # of the halves of a modifier below this head
-    span = np.zeros(rows, dtype=np.int64)  # how far a half can go: not beyond its head's head
-    span[1] = n
-    for h in range(n + 1):
-        for p in range(modifier_start[2 * h], modifier_start[2 * h + 2]):
-            m = modifiers[p]
-            left, right = half[m] + context[p], half[m] + contexts[m] + context[p]
-            row[p, LEFT], row[p, RIGHT] = left, right
-            span[left] = max(span[left], m - h - 1 if h < m else m - 1)
-            span[right] = max(span[right], h - m - 1 if h > m else n - m)
-    # [h, side, k] is row half[h] + side * contexts[h] + k. A right half that ends at e stands in column e, a left one in e - 1: halves
-    # that meet are in one column.
+    rows = rows_of(contexts)
+    if rows == 0:
+        return -np.inf
+    places = np.empty((3, 2 * n + 2), dtype=np.int64)
+    half, pair_start, seen = places[0], places[1], places[2]  # seen: how many modifiers of a side lie within the span so far
+    row, span = np.empty((arcs, 2), dtype=np.int64), np.empty(rows, dtype=np.int64)
+    most, squares, shared = size_up(contexts, modifier_start, modifiers, context, half, pair_start, row, span)
     complete, outside = np.empty((rows, n + 1)), np.empty((rows, n + 1))
-    for place in range(1, 2 * n + 2):
-        h, side = place >> 1, place & 1
-        for k in range(contexts[h]):
-            r = half[h] + side * contexts[h] + k
-            start = h if side == RIGHT else h - 1 - span[r]
-            for e in range(start, start + span[r] + 1):
-                complete[r, e] = outside[r, e] = -np.inf
-            complete[r, h - 1 + side] = stop[stop_start[place] + k * (modifier_start[place + 1] - modifier_start[place] + 1)]
+    begin_halves(contexts, half, span, modifier_start, stop_start, stop, complete)
+    for place in range(2 * n + 2):
+        seen[place] = 0
+    for r in range(rows):
+        for e in range(n + 1):
+            outside[r, e] = -np.inf
     chart = np.empty((4, most, arcs))
     last, last_outside, ended, ended_outside = chart[0], chart[1], chart[2], chart[3]  # ended: with the stop after it
     flat = chart.reshape(-1)
@@ -236,7 +157,6 @@ def grandsibling_max_marginals(
     for p in range(between_outside.size):
         between_outside[p] = -np.inf
     near, pushed = np.empty(arcs), np.empty(arcs)
-    seen = np.zeros(2 * n + 2, dtype=np.int64)  # how many modifiers of each side lie within the span so far
     go_up(
         contexts, half, span, modifier_start, modifiers, row, score_start, scores, stop_start, stop, single_root,
         shared, pair_start, between, near, seen, complete, last, ended,
