@@ -63,6 +63,7 @@ CHUNK = 1000  # most iterations between two looks at the clock
 CHUNK_SCORES = 10**8  # and most scores that they may have to read: a number of its own, so that answers do not depend on the clock
 FIRST_RATE, LEAST_RATE = 1.5, 0.05
 TRIES = 200  # iterations in training
+EXACT_BITS = 51  # prices beyond so many bits of the unit would leave no room for sums that are exact
 NODE_ITERATIONS, NODE_RATE, NODE_LEAST_RATE, NODE_RULE = 60, 1.5, 0.1, 0
 
 
@@ -134,7 +135,8 @@ class Agreement:
         choices = np.empty((3 + trace.shape[1] * is_watched, n_arcs), dtype=np.int64)
         bound, lowest, found = math.inf, best_prices, floor
         bounds, scores, seconds = list[float](), list[float](), list[tuple[int, float]]()
-        arrays = self.scores.arrays
+        arrays, first = self.scores.arrays, prices.copy()
+        most = max(math.ldexp(self.unit, EXACT_BITS), 4.0 * float(np.abs(first).sum()))
         while True:
             room = min(max_iterations, chunk)
             status = agree(
@@ -151,6 +153,8 @@ class Agreement:
             self.decoded += int(result[DECODED])
             max_iterations -= done
             found = float(result[SCORE])
+            if np.abs(best_prices).sum() > most:  # where there is no tree, prices grow for ever
+                return self.cut_off(state, first if bound == math.inf else lowest, bounds, scores, seconds)
             if result[BOUND] < bound:
                 bound, lowest = float(result[BOUND]), best_prices.copy()
             rate = float(result[RATE])
@@ -159,6 +163,11 @@ class Agreement:
         tree = heads if found > floor else None
         lowest = lowest if bound < math.inf else prices
         return Run(status, bound, lowest, tree, found, disputed, choices[:3], bounds, scores, seconds, steps)
+
+    def cut_off(self, state: Integers, prices: Scores, bounds: list[float], scores: list[float], seconds: list[tuple[int, float]]) -> Run:
+        """What is known at prices whose sums are still exact; bounds that were found at larger ones do not count."""
+        run = self.run(state, prices.copy(), -math.inf, rate=1.0, least_rate=0.0, rule=0, max_iterations=1, deadline=math.inf)
+        return replace(run, bounds=[max(bound, run.bound) for bound in bounds], scores=scores, seconds=seconds)
 
     def tried(self, arcs: Scores) -> Run:
         """Some steps, as training takes them: a good tree is enough."""

@@ -1,0 +1,78 @@
+"""What fuzzing found, each as small as it gets."""
+
+import numpy as np
+import pytest
+
+from zerogap import dependency, sequence
+from zerogap.errors import FormatError, InputError
+from zerogap.io.arpa import load_language_model
+from zerogap.io.conllu import read_conllu
+from zerogap.io.constraints import load_constraints
+from zerogap.io.lines import Piece
+from zerogap.io.openfst import read_openfst
+from zerogap.io.translation_weights import weights_of_file
+from zerogap.proof.certificate import Multipliers
+from zerogap.proof.translation_syntax import syntax_bound
+from zerogap.proof.verify import verify
+from zerogap.translation.forest import from_rules
+from zerogap.translation.language_model import Ngrams, build_language_model
+from zerogap.translation.syntax_problem import LOG_OF_10, SyntaxProblem
+
+
+def test_prices_that_grow_for_ever_stay_exact():
+    """Without any tree, dual decomposition has no end: its last prices were too large for sums that are exact."""
+    arcs = np.full((3, 3), -np.inf)
+    arcs[0, 1] = arcs[0, 2] = arcs[1, 2] = 0.0
+    siblings = np.zeros((3, 3, 3))
+    siblings[1, 1, 2] = -np.inf  # 2 cannot depend on 1, and only one word may depend on the root
+    problem = dependency.Problem(arcs, siblings=siblings)
+    solution = dependency.decode(problem, method="dual-decomposition")
+    assert solution.structure is None
+    verify(problem, solution)
+
+
+def test_what_the_checker_leaves_out_counts():
+    """Hyperedges that cannot be above the claimed bound are left out; the bound of the rest was taken for that of all."""
+    one = np.array([[0], [1], [2], [3], [4]])
+    model = build_language_model(
+        ["<s>", "</s>", "<unk>", "b", "c"],
+        [
+            Ngrams(one, np.array([0.0, 0.0, -2.0, 0.0, -4.0]), np.array([0.0, np.nan, np.nan, 0.0, 0.0])),
+            Ngrams(np.array([[3, 4]]), np.array([-2.0]), np.array([1.0])),
+            Ngrams(np.array([[3, 4, 1]]), np.array([0.0]), np.array([np.nan])),
+        ],
+    )
+    rules = [(0, ["c", "z"], 1.0), (1, [0], 3.0), (1, ["b", 0], 0.0), (2, ["c"], 0.0), (2, [1, "c"], 1.0)]
+    problem = SyntaxProblem(from_rules(rules, root=2)[0], model, weight=1 / LOG_OF_10)
+    prices = Multipliers((-4.0, -4.0, 0.0, -4.0, 0.0, 0.0, 0.0, 0.0))
+    assert syntax_bound(problem, prices, -4.0) == -4.0 == problem.score((3,))
+
+
+def test_a_carriage_return_in_a_cell():
+    with pytest.raises(FormatError, match="line 1"):
+        list(read_conllu(Piece("a", b"1\ta\t_\t_\t_\t_\t9\t_\t_\t_\n2\tb\t_\t_\t_\t_\t0\t_\t1\t\ry")))
+
+
+@pytest.mark.parametrize("count", [b"2147483648", b"9999999999999999999"])
+def test_n_grams_that_are_only_announced(count):
+    with pytest.raises(FormatError, match="as announced"):
+        load_language_model(Piece("a", b"\\data\\\nngram 1=" + count + b"\n\n\\1-grams:\n"))
+
+
+def test_penalties_beyond_float64():
+    with pytest.raises(InputError, match="penalty"):
+        sequence.soft(sequence.disallow("A"), 10**400)
+    text = b"constraints:\n  - no_duplicate: [title]\n    penalty: " + b"1" * 400 + b"\n"
+    with pytest.raises(InputError, match="penalty"):
+        load_constraints(Piece("a.yaml", text))
+
+
+def test_automata_that_are_no_text(tmp_path):
+    with pytest.raises(FormatError, match="cannot be read"):
+        read_openfst(tmp_path / "missing.fst")
+    with pytest.raises(FormatError, match="not UTF-8"):
+        read_openfst(Piece("a.fst", b"0 1 \xff\n"))
+
+
+def test_a_weight_that_is_an_equals_sign():
+    assert weights_of_file(Piece("a", b"[t]\n=\n")) == {"t": {"": ()}}
