@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
@@ -21,7 +22,7 @@ from zerogap.sequence.labels import Label, Segmenter, members, segmenter
 from zerogap.sequence.machine import DEAD, Count, Machine, combine
 from zerogap.structures.automaton import Automaton
 
-LARGEST_PENALTY = 1e308
+LARGEST_PENALTY = sys.float_info.max
 
 
 @dataclass(frozen=True, slots=True)
