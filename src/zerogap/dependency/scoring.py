@@ -14,13 +14,14 @@ import numpy as np
 from zerogap.features.part_keys import BUCKETS, COUNTS
 from zerogap.features.part_templates import DIRECTION, DISTANCE, FIRST_COUNT, KINDS
 from zerogap.features.weight_table import CLEAR
-from zerogap.features.weights import table_shift, weights_of
+from zerogap.features.weights import add_weights, table_shift, weights_of
 from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, readonly, uint32, writable
 
 HEAD, MOD, SIB, GRAND, BETWEEN = range(5)  # places in features.part_templates.ROLES
 ARC, ACROSS, SIBLING, STOP, GRANDPARENT, GRANDSIBLING, LABEL, OUTER = range(8)  # places in features.part_templates.KINDS
 ALONE_HEAD, ALONE_MOD = len(KINDS) + 1, len(KINDS) + 2  # places in kind_start: arc templates that read one token
 LEFT, RIGHT = 0, 1
+AT_ONCE = 1024  # keys whose weights are looked up together
 
 # Types of what most kernels are given: partial sums of keys and the plan of `PartFeatures`; the table of `features.weights`.
 SENTENCE = (readonly(int64, 3), *[readonly(int64, 1)] * 4, readonly(int64, 2))
@@ -165,6 +166,33 @@ def score_arcs(partial, kind_start, relation, run_end, templates, codes, totals,
     return 0
 
 
+@inner
+def own(first, last, owner, owners):  # out: owners
+    """Says whose the keys from first to last are; returns last."""
+    for i in range(first, last):
+        owners[i] = owner
+    return last
+
+
+@inner
+def heads_of(h, arcs, grand, heads):  # out: heads
+    """The tokens that h may have for its head, if they matter; returns how many contexts h has."""
+    if not grand or h == 0:
+        return 1
+    size = 0
+    for g in range(arcs.shape[0]):
+        if arcs[g, h] > -np.inf:
+            heads[size] = g
+            size += 1
+    return size
+
+
+@inner
+def crosses(g, h, m):
+    """Whether an arc from h to m has g below it: no projective tree has an arc from inside the span of another."""
+    return (h < g and g <= m) or (m <= g and g < h)
+
+
 @kernel(
     int64(
         *SENTENCE,
@@ -182,66 +210,93 @@ def score_candidates(
     shift = table_shift(cells, jumps)
     relations = np.zeros(codes.shape[0], dtype=np.int64)
     heads = np.empty(n + 1, dtype=np.int64)
-    keys = np.empty(partial.shape[2], dtype=np.int64)
-    none = n + 1
+    total = scores.size  # sums of grand-siblings come first, then, for each side, those of siblings, of grandparents and of stops
+    for place in range(2 * n + 2):
+        size = modifier_start[place + 1] - modifier_start[place]
+        total += (size + 1) * (size + 1) + contexts[place >> 1] * size
+    sums = np.zeros(total)
+    keys = np.empty(AT_ONCE + partial.shape[2], dtype=np.int64)
+    owners = np.empty(keys.size, dtype=np.int64)
+    with_sib, with_mod = np.empty(partial.shape[2], dtype=np.int64), np.empty(partial.shape[2], dtype=np.int64)
+    begin_sibling, stop_sibling = kind_start[SIBLING], kind_start[SIBLING + 1]
+    begin_grand, stop_grand = kind_start[GRANDPARENT], kind_start[GRANDPARENT + 1]
+    begin_both, stop_both = kind_start[GRANDSIBLING], kind_start[GRANDSIBLING + 1]
+    found, at = 0, scores.size
     for h in range(n + 1):
         of_head = partial[HEAD, h]
-        n_heads = 1
-        if grand and h > 0:
-            n_heads = 0
-            for g in range(n + 1):
-                if arcs[g, h] > -np.inf:
-                    heads[n_heads] = g
-                    n_heads += 1
+        n_heads = heads_of(h, arcs, grand, heads)
         for side in range(2):
             place = 2 * h + side
             first = modifier_start[place]
             size = modifier_start[place + 1] - first
-            block, stop_block = score_start[place], stop_start[place]
+            block, grands, ends = score_start[place], at + (size + 1) * size, at + (size + 1) * size + n_heads * size
             for p in range(size + 1):  # p = 0: no modifier
-                s = none if p == 0 else modifiers[first + p - 1]
-                found = 0
+                s = n + 1 if p == 0 else modifiers[first + p - 1]
+                of_sib, begin = partial[SIB, s], found
                 for t in range(kind_start[STOP], kind_start[STOP + 1]):
-                    keys[found] = ((of_head[t] + partial[SIB, s, t] + codes[DIRECTION, side]) & CLEAR) | templates[t]
+                    keys[found] = ((of_head[t] + of_sib[t] + codes[DIRECTION, side]) & CLEAR) | templates[t]
                     found += 1
-                score = weights_of(keys, found, cells, numbers, jumps, shift)
-                for k in range(n_heads):
-                    stops[stop_block + k * (size + 1) + p] = score
-            for j in range(size):
-                m = modifiers[first + j]
-                for p in range(j + 1):
-                    s = none if p == 0 else modifiers[first + p - 1]
+                own(begin, found, ends + p, owners)
+                for t in range(begin_sibling, stop_sibling):
+                    with_sib[t] = of_head[t] + of_sib[t]
+                for t in range(begin_both, stop_both):
+                    with_sib[t] = of_head[t] + of_sib[t]
+                for j in range(p, size):
+                    m = modifiers[first + j]
+                    of_mod = partial[MOD, m]
+                    if found >= AT_ONCE:
+                        found = add_weights(keys, owners, found, cells, numbers, jumps, shift, sums)
                     sibling_relations(h, h if p == 0 else s, m, codes, relations)
-                    of_sib, of_mod = partial[SIB, s], partial[MOD, m]
-                    found = 0
-                    for t in range(kind_start[SIBLING], kind_start[SIBLING + 1]):
-                        keys[found] = ((of_head[t] + of_sib[t] + of_mod[t] + relations[relation[t]]) & CLEAR) | templates[t]
-                        found += 1
-                    score = arcs[h, m] + weights_of(keys, found, cells, numbers, jumps, shift)
-                    for k in range(n_heads):
-                        scores[block + (k * (size + 1) + p) * size + j] = score
-                if grand and h > 0:
-                    for k in range(n_heads):
-                        g = heads[k]
-                        if (h < g and g <= m) or (m <= g and g < h):  # no projective tree has an arc from inside the span of another
-                            for p in range(j + 1):
-                                scores[block + (k * (size + 1) + p) * size + j] = -np.inf
-                            continue
-                        code = codes[DIRECTION, turn(g, h, m)]
-                        of_grand, of_mod = partial[GRAND, g], partial[MOD, m]
-                        found = 0
-                        for t in range(kind_start[GRANDPARENT], kind_start[GRANDPARENT + 1]):
-                            keys[found] = ((of_grand[t] + of_head[t] + of_mod[t] + code) & CLEAR) | templates[t]
-                            found += 1
-                        score = weights_of(keys, found, cells, numbers, jumps, shift)
-                        for p in range(j + 1):
-                            of_sib = partial[SIB, none if p == 0 else modifiers[first + p - 1]]
-                            found = 0
-                            for t in range(kind_start[GRANDSIBLING], kind_start[GRANDSIBLING + 1]):
-                                keys[found] = ((of_grand[t] + of_head[t] + of_sib[t] + of_mod[t] + code) & CLEAR) | templates[t]
-                                found += 1
-                            both = score + weights_of(keys, found, cells, numbers, jumps, shift)
-                            scores[block + (k * (size + 1) + p) * size + j] += both
+                    begin = found
+                    found = add_keys(begin_sibling, stop_sibling, with_sib, of_mod, relations, relation, run_end, templates, keys, found)
+                    own(begin, found, at + p * size + j, owners)
+                    if grand and h > 0:
+                        for t in range(begin_both, stop_both):
+                            with_mod[t] = with_sib[t] + of_mod[t]
+                        for k in range(n_heads):
+                            g = heads[k]
+                            if crosses(g, h, m):
+                                continue
+                            if found >= AT_ONCE:
+                                found = add_weights(keys, owners, found, cells, numbers, jumps, shift, sums)
+                            of_grand, code, begin = partial[GRAND, g], codes[DIRECTION, turn(g, h, m)], found
+                            for t in range(begin_both, stop_both):
+                                keys[found + t - begin_both] = ((of_grand[t] + with_mod[t] + code) & CLEAR) | templates[t]
+                            found = own(begin, begin + stop_both - begin_both, block + (k * (size + 1) + p) * size + j, owners)
+            for k in range(n_heads if grand and h > 0 else 0):
+                g = heads[k]
+                of_grand = partial[GRAND, g]
+                for t in range(begin_grand, stop_grand):
+                    with_sib[t] = of_grand[t] + of_head[t]
+                for j in range(size):
+                    m = modifiers[first + j]
+                    if crosses(g, h, m):
+                        continue
+                    if found >= AT_ONCE:
+                        found = add_weights(keys, owners, found, cells, numbers, jumps, shift, sums)
+                    of_mod, code, begin = partial[MOD, m], codes[DIRECTION, turn(g, h, m)], found
+                    for t in range(begin_grand, stop_grand):
+                        keys[found + t - begin_grand] = ((with_sib[t] + of_mod[t] + code) & CLEAR) | templates[t]
+                    found = own(begin, begin + stop_grand - begin_grand, grands + k * size + j, owners)
+            at = ends + size + 1
+    add_weights(keys, owners, found, cells, numbers, jumps, shift, sums)
+    at = scores.size
+    for h in range(n + 1):
+        n_heads = heads_of(h, arcs, grand, heads)
+        for side in range(2):
+            place = 2 * h + side
+            first = modifier_start[place]
+            size = modifier_start[place + 1] - first
+            grands, ends = at + (size + 1) * size, at + (size + 1) * size + n_heads * size
+            for k in range(n_heads):
+                for p in range(size + 1):
+                    stops[stop_start[place] + k * (size + 1) + p] = sums[ends + p]
+                    block = score_start[place] + (k * (size + 1) + p) * size
+                    for j in range(p, size):
+                        m = modifiers[first + j]
+                        score = arcs[h, m] + sums[at + p * size + j] + sums[grands + k * size + j] + sums[block + j]
+                        scores[block + j] = -np.inf if grand and h > 0 and crosses(heads[k], h, m) else score
+            at = ends + size + 1
     return 0
 
 

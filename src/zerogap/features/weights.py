@@ -9,7 +9,9 @@ and its only number is the unit of its weights.
 
 from __future__ import annotations
 
-from zerogap.features.packed_table import Jumps, steps_of
+import numpy as np
+
+from zerogap.features.packed_table import Jumps, bucket_of_key, is_marked, step_of, steps_of
 from zerogap.features.weight_table import EMPTY, Keys, cell_of, shift_of
 from zerogap.grid import Scores
 from zerogap.oracles.compile import inner
@@ -39,3 +41,21 @@ def weights_of(keys, size, cells, numbers, jumps, shift):  # out: keys (scratch)
             cell = cell_of(key, cells, shift)
             total += numbers[cell + 1] if cells[cell] != EMPTY else 0.0
     return total
+
+
+@inner
+def add_weights(keys, owners, size, cells, numbers, jumps, shift, totals):  # out: totals; keys and owners (scratch)
+    """Adds the weight of each of the first keys to the total of its owner: what many parts wait for is then on its way at once."""
+    if jumps.shape[0]:
+        unit, marked = numbers[0], 0
+        for i in range(size):
+            key = keys[i]
+            keys[marked], owners[marked] = key, owners[i]
+            marked += is_marked(np.uint64(key), bucket_of_key(np.uint64(key), jumps))
+        for i in range(marked):
+            totals[owners[i]] += step_of(keys[i], cells, jumps, shift) * unit
+        return 0
+    for i in range(size):
+        cell = cell_of(keys[i], cells, shift)
+        totals[owners[i]] += numbers[cell + 1] if cells[cell] != EMPTY else 0.0
+    return 0
