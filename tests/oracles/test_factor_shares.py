@@ -12,7 +12,7 @@ from zerogap.dependency import Problem
 from zerogap.dependency.factor_search import FactorSearch
 from zerogap.dependency.factor_sets import possible_factors
 from zerogap.dependency.factor_tables import factor_tables
-from zerogap.oracles.factor_shares import simplex_level
+from zerogap.oracles.factor_steps import simplex_level
 from zerogap.testing.strategies import dependency_problems
 
 INFINITE = float("inf")
@@ -48,7 +48,8 @@ def test_any_shares_bound_every_tree(problem, seed):
         return
     tables, rng = search.tables, np.random.default_rng(seed)
     shares = tables.first_shares()
-    shares[: tables.share_start[-1]] += rng.integers(-1000, 1000, int(tables.share_start[-1])) * tables.unit * 2.0**20
+    of_tables = int(tables.layout.share_start[-1])
+    shares[:of_tables] += rng.integers(-1000, 1000, of_tables) * tables.unit * 2.0**20
     weights, constant = tables.weights(node, shares)
     words = np.arange(1, problem.n_words + 1)
     for heads in all_trees(problem.n_words, projective=problem.projective, single_root=problem.single_root):

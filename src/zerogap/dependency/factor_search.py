@@ -262,17 +262,17 @@ class FactorSearch:
             closed.append(Closed(evidence, best.score, tuple(gone.tolist()), len(gone) == len(node.open_)))
             left = node.allowed.copy()
             left.reshape(-1)[gone] = False
-            before, its_shares = self.tables, run.shares
+            before, its_shares = self.tables.layout, run.shares
             moved = lambda: before.moved_to(self.tables, its_shares)  # noqa: B023, E731
 
     def from_core(self, allowed: Allowed) -> tuple[Candidate, Extension] | None:
         """The best tree of a core of likely arcs, and what its shares come to for all; None if all is core, or it says nothing."""
         if np.count_nonzero(allowed) < LEAST * (len(allowed) - 1):
             return None
-        if (self.factors.phi == -np.inf).any() or (self.factors.scores == -np.inf).any():
+        if self.factors.some_forbidden:
             return None  # the core might have no tree
         self.backbone = backbone_of(self.problem, allowed, self.problem.resolution)
-        best_with = self.best_with(np.where(allowed, self.factors.arcs, -np.inf))
+        best_with = self.best_with(self.factors.arcs)
         if best_with is None:
             return None
         core = core_of(best_with, allowed)
@@ -299,7 +299,7 @@ class FactorSearch:
         result = np.zeros(N_RESULTS)
         result[BOUND], result[SCORE], result[RATE] = np.inf, floor, rate
         shares = shares.copy()
-        best_shares, slope, doubt = shares.copy(), np.zeros(t.n_shares), np.zeros((n + 1) ** 2)
+        best_shares, slope, doubt = shares.copy(), np.zeros(t.layout.n_shares), np.zeros((n + 1) ** 2)
         heads, tree = np.zeros(n, dtype=np.int64), np.zeros(n, dtype=np.int64)
         choice, left = np.zeros(int(t.rest_start[-1]), dtype=np.int64), np.zeros(int(t.rest_start[-1]))
         chunk = min(most_calls, self.backbone.chunk)

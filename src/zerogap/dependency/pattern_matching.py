@@ -31,6 +31,41 @@ Look = tuple[int, tuple[int, ...]]  # of a word: which tests hold, a bit for eac
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Plan:
+    """Nodes in the order in which they get their words, and what can be checked then, all others of it having theirs."""
+
+    sequence: tuple[int, ...]
+    orders: tuple[tuple[Order, ...], ...]
+    same: tuple[tuple[Same, ...], ...]
+    arcs: tuple[tuple[PatternArc, ...], ...]
+
+
+def plan_of(pattern: Pattern) -> Plan:
+    sequence = search_order(pattern)
+    place = {node: step for step, node in enumerate(sequence)}
+    steps = range(len(sequence))
+    orders = tuple(tuple(o for o in pattern.orders if max(place[o.one], place[o.other]) == step) for step in steps)
+    same = tuple(tuple(s for s in pattern.same if max(place[s.one], place[s.other]) == step) for step in steps)
+    arcs = tuple(tuple(a for a in pattern.arcs if max(place[a.modifier], place.get(a.head, 0)) == step) for step in steps)
+    return Plan(sequence, orders, same, arcs)
+
+
+def search_order(pattern: Pattern) -> tuple[int, ...]:
+    """The node that waits for a word first, then those that lie beside one that is there, then those whose values are rarest."""
+    left, chosen = set(range(len(pattern.nodes))), list[int]()
+    rarity = [min((commonness(test) for test in tests if test.is_plain), default=(len(RARE), 0)) for tests in pattern.tests]
+
+    def cost(node: int) -> tuple[float, tuple[int, int], int]:
+        near = [o.most for o in pattern.orders if node in (o.one, o.other) and (o.one in chosen or o.other in chosen)]
+        return min(near, default=math.inf), rarity[node], node
+
+    while left:
+        chosen.append(min(left, key=cost))
+        left.remove(chosen[-1])
+    return tuple(chosen)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class PatternSet:
     """Patterns, and what each waits for."""
 
@@ -39,6 +74,7 @@ class PatternSet:
     always: tuple[int, ...] = field(init=False, repr=False)  # patterns that wait for nothing
     tests: tuple[Condition, ...] = field(init=False, repr=False)  # of all nodes, each once
     needs: tuple[tuple[int, ...], ...] = field(init=False, repr=False)  # of the nodes of every pattern: the bits of their tests
+    plans: tuple[Plan, ...] = field(init=False, repr=False)
     codes: NDArray[np.int64] = field(init=False, repr=False)
     attributes: tuple[Attribute, ...] = field(init=False)
     columns: tuple[str, ...] = field(init=False)  # those that a sentence needs
@@ -53,8 +89,8 @@ class PatternSet:
             if anchor is None:
                 always.append(number)
                 continue
-            for value in anchor[1].values:
-                waiting.setdefault(anchor[1].attribute, {}).setdefault(literal(value), []).append(number)
+            for value in anchor.values:
+                waiting.setdefault(anchor.attribute, {}).setdefault(literal(value), []).append(number)
         tests = tuple(dict.fromkeys(test for pattern in self.patterns for tests in pattern.tests for test in tests))
         bit = {test: 1 << i for i, test in enumerate(tests)}
         attributes = tuple(dict.fromkeys(a for pattern in self.patterns for a in pattern.attributes))
@@ -64,6 +100,7 @@ class PatternSet:
             ("always", tuple(always)),
             ("tests", tests),
             ("needs", tuple(tuple(sum({bit[test] for test in tests}) for tests in pattern.tests) for pattern in self.patterns)),
+            ("plans", tuple(map(plan_of, self.patterns))),
             ("codes", np.array([hash_of(f"pattern {pattern.name}") for pattern in self.patterns], dtype=np.int64)),
             ("attributes", attributes),
             ("columns", tuple(dict.fromkeys(attribute.column for attribute in attributes))),
@@ -105,7 +142,8 @@ class PatternSet:
         for number in sorted(chosen):
             candidates = [[word for word, (holding, _) in enumerate(looks, 1) if holding & need == need] for need in self.needs[number]]
             if all(candidates):
-                found += [(number, arcs) for arcs in matches_of(self.patterns[number], candidates, columns, allowed, labels)]
+                plan = self.plans[number]
+                found += [(number, arcs) for arcs in matches_of(self.patterns[number], plan, candidates, columns, allowed, labels)]
         return found
 
     def factors(
@@ -137,39 +175,19 @@ def best_labels_of(problem: object) -> Labels | None:
     return lambda h, m: str(names[int(best[h, m])])
 
 
-def anchor_of(pattern: Pattern) -> tuple[int, Condition] | None:
-    """The node and the test whose values are rarest, as far as one can tell: those of words rather than of tags, and few."""
-
-    def commonness(found: tuple[int, Condition]) -> tuple[int, int]:
-        column = found[1].attribute.column
-        return RARE.index(column) if column in RARE else len(RARE) - 1, len(found[1].values)
-
-    plain = [(node, test) for node, tests in enumerate(pattern.tests) for test in tests if test.is_plain]
-    return min(plain, key=commonness) if plain else None
+def anchor_of(pattern: Pattern) -> Condition | None:
+    """The test whose values are rarest, as far as one can tell: those of words rather than of tags, and few."""
+    return min((test for tests in pattern.tests for test in tests if test.is_plain), key=commonness, default=None)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Plan:
-    """Nodes in the order in which they get their words, and what can be checked then, all others of it having theirs."""
-
-    sequence: list[int]
-    orders: list[list[Order]]
-    same: list[list[Same]]
-    arcs: list[list[PatternArc]]
-
-
-def plan_of(pattern: Pattern, sizes: Sequence[int]) -> Plan:
-    sequence = search_order(pattern, sizes)
-    place = {node: step for step, node in enumerate(sequence)}
-    steps = range(len(sequence))
-    orders = [[o for o in pattern.orders if max(place[o.one], place[o.other]) == step] for step in steps]
-    same = [[s for s in pattern.same if max(place[s.one], place[s.other]) == step] for step in steps]
-    arcs = [[a for a in pattern.arcs if max(place[a.modifier], place.get(a.head, 0)) == step] for step in steps]
-    return Plan(sequence, orders, same, arcs)
+def commonness(test: Condition) -> tuple[int, int]:
+    column = test.attribute.column
+    return RARE.index(column) if column in RARE else len(RARE) - 1, len(test.values)
 
 
 def matches_of(
     pattern: Pattern,
+    plan: Plan,
     candidates: Sequence[Sequence[int]],
     columns: Mapping[str, Sequence[str]],
     allowed: NDArray[np.bool_],
@@ -177,7 +195,6 @@ def matches_of(
 ) -> list[Match]:
     """All sets of arcs of one pattern, in the order of the words that its nodes take; candidates are the words that each of them may."""
     n = len(allowed) - 1
-    plan = plan_of(pattern, [len(words) for words in candidates])
     word = [0] * len(plan.sequence)
     found: dict[Match, None] = {}
 
@@ -228,18 +245,3 @@ def reach(node: int, orders: Sequence[Order], word: Sequence[int], n: int) -> tu
         else:
             low, high = max(low, word[order.other] - 1 - order.most), min(high, word[order.other] - 1)
     return low, high
-
-
-def search_order(pattern: Pattern, sizes: Sequence[int]) -> list[int]:
-    """The node with the fewest words first, then those that lie beside one that is there, then those with the fewest words."""
-    left, chosen = set(range(len(sizes))), list[int]()
-    while left:
-
-        def cost(node: int) -> tuple[float, int]:
-            near = [o.most for o in pattern.orders if node in (o.one, o.other) and (o.one in chosen or o.other in chosen)]
-            return min([sizes[node], *(most + 1 for most in near if most < math.inf)]), node
-
-        best = min(left, key=cost)
-        chosen.append(best)
-        left.remove(best)
-    return chosen

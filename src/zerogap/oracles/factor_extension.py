@@ -13,8 +13,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.oracles.compile import boolean, float64, inner, int64, rare_kernel, readonly, writable
-from zerogap.oracles.factor_lists import never_both
+from zerogap.oracles.compile import boolean, float64, inner, int64, rare_kernel, readonly, types, writable
+from zerogap.oracles.factor_layout import LARGER, READ_INTEGERS, READ_SCORES
+from zerogap.oracles.factor_lists import INTEGERS, SCORES, never_both
 from zerogap.oracles.push import push_max
 
 
@@ -37,60 +38,112 @@ def push_compatible(m, k, s, theta_k, added, projective, single_root, rest):
 
 
 @rare_kernel(
-    int64(
-        readonly(int64, 1), readonly(int64, 2), readonly(float64, 1), readonly(int64, 1), readonly(boolean, 2),
-        readonly(boolean, 2), readonly(int64, 1), readonly(int64, 1), readonly(float64, 1), int64, int64, float64, readonly(int64, 1),
-        writable(float64, 1), writable(float64, 2), writable(float64, 1),
+    types.Tuple((*[INTEGERS] * 5, SCORES, writable(float64, 2), float64, float64))(
+        READ_INTEGERS, readonly(int64, 2), READ_SCORES, *LARGER, readonly(float64, 2), readonly(boolean, 2), *[READ_INTEGERS] * 6,
+        READ_SCORES, int64, int64, float64,
     )
 )  # fmt: skip
-def extend_tables(
-    begin, heads, scores, pairs, allowed, core, core_table, core_start, core_shares, projective, single_root, limit, share_start, shares,
-    weights, sizes,
+def extend(
+    begin, heads, scores, start, arc, phi, arcs, core, core_first, core_second, core_share_start, core_start, core_number, core_active,
+    core_shares, projective, single_root, limit,
 ):  # fmt: skip
-    """Factors are as `factor_lists.group_pairs` has them; table q is of the words m < s with pairs[q] = m * (n + 1) + s.
+    """The layout of all arcs that are not -inf, first, second, head_start, head and share_start; shares for it, those of all larger
+    factors among them; the arcs with their shares, the constant, and a bound of what is added up for a tree beside scores.
 
-    core_table[q] is its number among the tables of the core, whose shares stand from core_start[that] on, one for every head in the core;
-    -1 if it is none of them, and then these have no share. out: shares, for every allowed head of the second word from share_start[q] on;
-    weights (n + 1, n + 1), to which shares and rests are added; sizes (tables,), a bound of what is added up for a tree.
+    Factors are as `factor_lists.sort_out` has them. The core has all arcs of its layout; what it has no table for has no share there.
     """
-    size = allowed.shape[0]
+    size = arcs.shape[0]
+    head_start, head, count = np.empty(size + 1, dtype=np.int64), np.empty(size * size, dtype=np.int64), 0
+    for m in range(size):
+        head_start[m] = count
+        for h in range(size):
+            if arcs[h, m] > -np.inf:
+                head[count] = h
+                count += 1
+    head_start[size] = count
+    table_of = np.full(size * size, -1)
+    for q in range(core_first.size):
+        table_of[core_first[q] * size + core_second[q]] = q
+    first, second = np.empty(size * size, dtype=np.int64), np.empty(size * size, dtype=np.int64)
+    share_start, tables = np.zeros(size * size + 1, dtype=np.int64), 0
+    for pair in range(size * size):
+        if begin[pair + 1] > begin[pair] or table_of[pair] >= 0:
+            s = pair % size
+            first[tables], second[tables] = pair // size, s
+            share_start[tables + 1] = share_start[tables] + head_start[s + 1] - head_start[s]
+            tables += 1
+    offset = share_start[tables]
+    shares, weights = np.zeros(offset + start[phi.size]), arcs.copy()
+    total = 0.0
     theta = np.zeros((size, size))  # [k, h]
     rest, given = np.empty(size), np.zeros(size)
-    for q in range(pairs.size):
-        m, s = pairs[q] // size, pairs[q] % size
-        for i in range(begin[pairs[q]], begin[pairs[q] + 1]):
+    for q in range(tables):
+        m, s = first[q], second[q]
+        pair = m * size + s
+        for i in range(begin[pair], begin[pair + 1]):
             theta[heads[i, 1], heads[i, 0]] += scores[i]
         for h in range(size):
             rest[h] = -np.inf
-        at = core_start[core_table[q]] if core_table[q] >= 0 else 0
+        at = core_share_start[table_of[pair]] if table_of[pair] >= 0 else 0
         for k in range(size):
             if core[k, s]:
-                given[k] = core_shares[at] if core_table[q] >= 0 else 0.0
+                given[k] = core_shares[at] if table_of[pair] >= 0 else 0.0
                 at += 1
                 push_compatible(m, k, s, theta[k], -given[k], projective, single_root, rest)
-        at = share_start[q]
         most = 0.0
-        for k in range(size):
-            if allowed[k, s]:
-                if not core[k, s]:
-                    given[k] = -np.inf
-                    for h in range(size):
-                        if core[h, m] and rest[h] > -np.inf and not never_both(h, m, k, s, projective, single_root):
-                            given[k] = max(given[k], theta[k, h] - rest[h])
-                    given[k] = min(max(given[k], -limit), limit) if given[k] > -np.inf else 0.0
-                shares[at] = given[k]
-                weights[k, s] += given[k]
-                most = max(most, abs(given[k]))
-                at += 1
-        for k in range(size):
-            if allowed[k, s] and not core[k, s]:
-                push_compatible(m, k, s, theta[k], -given[k], projective, single_root, rest)
-        for h in range(size):
-            if allowed[h, m]:
-                weights[h, m] += rest[h]
+        for i in range(head_start[s], head_start[s + 1]):
+            k = head[i]
+            if not core[k, s]:
+                given[k] = -np.inf
+                for h in range(size):
+                    if core[h, m] and rest[h] > -np.inf and not never_both(h, m, k, s, projective, single_root):
+                        given[k] = max(given[k], theta[k, h] - rest[h])
+                given[k] = min(max(given[k], -limit), limit) if given[k] > -np.inf else 0.0
+            shares[share_start[q] + i - head_start[s]] = given[k]
+            weights[k, s] += given[k]
+            most = max(most, abs(given[k]))
+        for i in range(head_start[s], head_start[s + 1]):
+            if not core[head[i], s]:
+                push_compatible(m, head[i], s, theta[head[i]], -given[head[i]], projective, single_root, rest)
+        for i in range(head_start[m], head_start[m + 1]):
+            weights[head[i], m] += rest[head[i]]
         largest = 0.0
-        for i in range(begin[pairs[q]], begin[pairs[q] + 1]):
+        for i in range(begin[pair], begin[pair + 1]):
             largest = max(largest, abs(theta[heads[i, 1], heads[i, 0]]))
             theta[heads[i, 1], heads[i, 0]] = 0.0
-        sizes[q] = 2.0 * most + largest
-    return 0
+        total += 2.0 * most + largest
+    constant = add_larger(
+        start, arc, phi, core, core_share_start[core_first.size], core_start, core_number, core_active, core_shares, offset, shares, weights
+    )
+    for c in range(phi.size):
+        most = 0.0
+        for p in range(start[c], start[c + 1]):
+            most = max(most, abs(shares[offset + p]))
+        total += 2.0 * (start[c + 1] - start[c]) * most
+    return first[:tables], second[:tables], head_start, head[:count], share_start[: tables + 1], shares, weights, constant, total
+
+
+@inner
+def add_larger(start, arc, phi, core, core_offset, core_start, core_number, core_active, core_shares, offset, shares, weights):
+    """Larger factors of the core keep their shares; of others, a positive one is all an arc's outside. Returns the constant.
+    out: shares, from offset on, given as 0, and weights."""
+    known, constant = np.full(phi.size, -1), 0.0
+    for i in range(core_active.size):
+        if core_number[core_active[i]] < phi.size:
+            known[core_number[core_active[i]]] = core_active[i]
+    flat, of_core = weights.reshape(-1), core.reshape(-1)
+    for c in range(phi.size):
+        begin, end = start[c], start[c + 1]
+        if known[c] >= 0:
+            for p in range(begin, end if phi[c] > 0.0 else begin + 1):
+                shares[offset + p] = core_shares[core_offset + core_start[known[c]] + p - begin]
+        elif phi[c] > 0.0:
+            outside = begin
+            while outside < end - 1 and of_core[arc[outside]]:
+                outside += 1
+            shares[offset + outside] = phi[c]
+        for p in range(begin, end):
+            flat[arc[p]] += shares[offset + p] if phi[c] > 0.0 else shares[offset + begin]
+        if phi[c] < 0.0:
+            constant -= (end - begin - 1) * shares[offset + begin]
+    return constant

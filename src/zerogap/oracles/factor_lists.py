@@ -1,4 +1,8 @@
-"""Lists of factors: factor i has the arcs arcs[start[i] : start[i + 1]], as numbers h * (n + 1) + m, and scores[i]."""
+"""Lists of factors: factor i has the arcs arcs[start[i] : start[i + 1]], as numbers h * (n + 1) + m, and scores[i].
+
+They are sorted out: those of one arc are added to the arc, those of two stand together by their words, and of larger ones equal ones are
+one. What no tree can have is left out.
+"""
 
 # mypy: disable-error-code="no-untyped-def"
 # a kernel's types are its signature
@@ -7,7 +11,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.oracles.compile import boolean, float64, inner, int64, rare_kernel, readonly, writable
+from zerogap.oracles.compile import float64, inner, int64, rare_kernel, readonly, types, writable
+
+INTEGERS, SCORES = writable(int64, 1), writable(float64, 1)
+SPREAD = 0x5851F42D4C957F2D  # odd
 
 
 @inner
@@ -20,19 +27,10 @@ def never_both(h, m, k, s, projective, single_root):
     return never
 
 
-@rare_kernel(
-    int64(
-        readonly(int64, 1), readonly(int64, 1), readonly(float64, 1), readonly(boolean, 2), int64, int64, writable(int64, 1),
-        writable(int64, 2), writable(float64, 1), writable(int64, 1),
-    )
-)  # fmt: skip
-def group_pairs(start, arcs, scores, allowed, projective, single_root, begin, heads, values, place):
-    """Factors of two arcs by their words, those that may hold; returns how many there are.
-
-    out: begin ((n + 1)^2 + 1,): those of words m < s stand from begin[m * (n + 1) + s] on; heads (factors, 2): of both words; values:
-    their scores; place: where they stand in the list.
-    """
-    size = allowed.shape[0]
+@inner
+def group_pairs(start, arcs, scores, weights, projective, single_root, begin, heads, values, place):
+    """Factors of two arcs by their words, those that may hold; returns how many there are. out: begin, heads, values, place."""
+    size = weights.shape[0]
     for pair in range(size * size + 1):
         begin[pair] = 0
     for turn in range(2):  # how many there are of each pair, and then where they go
@@ -43,7 +41,7 @@ def group_pairs(start, arcs, scores, allowed, projective, single_root, begin, he
             if one % size > other % size:
                 one, other = other, one
             h, m, k, s = one // size, one % size, other // size, other % size
-            if not (allowed[h, m] and allowed[k, s]) or never_both(h, m, k, s, projective, single_root):
+            if weights[h, m] == -np.inf or weights[k, s] == -np.inf or never_both(h, m, k, s, projective, single_root):
                 continue
             pair = m * size + s
             if turn == 0:
@@ -61,42 +59,108 @@ def group_pairs(start, arcs, scores, allowed, projective, single_root, begin, he
     return begin[size * size]
 
 
-@rare_kernel(int64(readonly(int64, 1), readonly(int64, 2), readonly(boolean, 2), writable(int64, 1)))
-def count_pairs(begin, heads, allowed, counts):
-    """How many factors of two words may hold with allowed arcs. out: counts ((n + 1)^2,). Returns their sum."""
-    size, total = allowed.shape[0], 0
-    for m in range(size):
-        for s in range(m + 1, size):
-            pair = m * size + s
-            counts[pair] = 0
-            for i in range(begin[pair], begin[pair + 1]):
-                counts[pair] += allowed[heads[i, 0], m] and allowed[heads[i, 1], s]
-            total += counts[pair]
-    return total
+@inner
+def can_all_hold(arc, begin, end, weights, projective, single_root):
+    """Whether a tree may have the arcs from begin to end: all are allowed, no two exclude each other, and there is no cycle."""
+    size = weights.shape[0]
+    for p in range(begin, end):
+        h, m = arc[p] // size, arc[p] % size
+        if weights[h, m] == -np.inf:
+            return False
+        for q in range(p + 1, end):
+            if never_both(h, m, arc[q] // size, arc[q] % size, projective, single_root):
+                return False
+        above = h
+        for _ in range(begin, end):
+            if above == m:
+                return False
+            for q in range(begin, end):
+                if arc[q] % size == above:
+                    above = arc[q] // size
+                    break
+    return True
+
+
+@inner
+def group_larger(start, arcs, scores, weights, projective, single_root, first, arc, phi, place):
+    """Factors of more than two arcs that may hold, their arcs by words, in the order of the first ones that are equal; returns how many.
+    out: first, where each begins, arc, phi, place."""
+    size, count, used = weights.shape[0], 0, 0
+    capacity = 1
+    while capacity < 2 * phi.size:
+        capacity *= 2
+    known = np.full(capacity, -1, dtype=np.int64)
+    first[0] = 0
+    for i in range(start.size - 1):
+        r = start[i + 1] - start[i]
+        if r <= 2:
+            continue
+        for p in range(r):
+            one, q = arcs[start[i] + p], used + p
+            while q > used and arc[q - 1] % size > one % size:
+                arc[q] = arc[q - 1]
+                q -= 1
+            arc[q] = one
+        if not can_all_hold(arc, used, used + r, weights, projective, single_root):
+            continue
+        code = np.int64(r)
+        for p in range(used, used + r):
+            code = (code + arc[p]) * SPREAD
+        at = (code >> 20) & (capacity - 1)
+        while known[at] >= 0:
+            c = known[at]
+            same = first[c + 1] - first[c] == r
+            for p in range(r if same else 0):
+                same &= arc[first[c] + p] == arc[used + p]
+            if same:
+                break
+            at = (at + 1) & (capacity - 1)
+        if known[at] >= 0:
+            phi[known[at]] += scores[i]
+            continue
+        known[at] = count
+        phi[count], place[count], first[count + 1] = scores[i], i, used + r
+        count += 1
+        used += r
+    kept, used = 0, 0  # without those that sum to nothing
+    for c in range(count):
+        if phi[c] == 0.0:
+            continue
+        begin, end = first[c], first[c + 1]
+        first[kept] = used
+        for p in range(begin, end):
+            arc[used] = arc[p]
+            used += 1
+        phi[kept], place[kept] = phi[c], place[c]
+        kept += 1
+    first[kept] = used
+    return kept
 
 
 @rare_kernel(
-    int64(
-        readonly(int64, 1), readonly(int64, 2), readonly(float64, 1), *[readonly(int64, 1)] * 4, readonly(int64, 2),
-        *[readonly(int64, 1)] * 2, int64, int64, writable(float64, 1), writable(int64, 1),
+    types.Tuple((INTEGERS, writable(int64, 2), SCORES, INTEGERS, INTEGERS, INTEGERS, SCORES, INTEGERS))(
+        readonly(int64, 1), readonly(int64, 1), readonly(float64, 1), int64, int64, writable(float64, 2)
     )
-)  # fmt: skip
-def fill_tables(
-    begin, heads, scores, first, second, head_start, head, place, table_start, share_start, projective, single_root, table, share_of_entry
-):  # fmt: skip
-    """Tables as `oracles.factor_shares` reads them, of factors as `group_pairs` has them; place (n + 1, n + 1): the number of h among the
-    heads of m, -1 if it is none. out: table, -inf where no tree has both arcs; share_of_entry, which share every entry is with."""
-    size = place.shape[0]
-    for q in range(first.size):
-        m, s = first[q], second[q]
-        at, width = table_start[q], head_start[s + 1] - head_start[s]
-        for i in range(head_start[m], head_start[m + 1]):
-            for j in range(head_start[s], head_start[s + 1]):
-                table[at] = -np.inf if never_both(head[i], m, head[j], s, projective, single_root) else 0.0
-                share_of_entry[at] = share_start[q] + j - head_start[s]
-                at += 1
-        for i in range(begin[m * size + s], begin[m * size + s + 1]):
-            a, b = place[heads[i, 0], m], place[heads[i, 1], s]
-            if a >= 0 and b >= 0:
-                table[table_start[q] + a * width + b] += scores[i]
-    return 0
+)
+def sort_out(start, arcs, scores, projective, single_root, weights):  # out: weights (n + 1, n + 1), -inf where an arc is not allowed
+    """Factors of two arcs: those of words m < s stand from begin[m * (n + 1) + s] on; the heads of both words, their scores, and where
+    they stand in the list. Larger ones: where each begins, arcs, scores, and where the first of equal ones stands in the list."""
+    size, two, larger, total = weights.shape[0], 0, 0, 0
+    for i in range(scores.size):
+        r = start[i + 1] - start[i]
+        if r == 1:
+            weights[arcs[start[i]] // size, arcs[start[i]] % size] += scores[i]
+        elif r == 2:
+            two += 1
+        else:
+            larger += 1
+            total += r
+    begin, heads = np.empty(size * size + 1, dtype=np.int64), np.empty((two, 2), dtype=np.int64)
+    values, place = np.empty(two), np.empty(two, dtype=np.int64)
+    two = group_pairs(start, arcs, scores, weights, projective, single_root, begin, heads, values, place)
+    first, arc = np.empty(larger + 1, dtype=np.int64), np.empty(total, dtype=np.int64)
+    phi, place_of_larger = np.empty(larger), np.empty(larger, dtype=np.int64)
+    larger = group_larger(start, arcs, scores, weights, projective, single_root, first, arc, phi, place_of_larger)
+    return (
+        begin, heads[:two], values[:two], place[:two], first[: larger + 1], arc[: first[larger]], phi[:larger], place_of_larger[:larger],
+    )  # fmt: skip
