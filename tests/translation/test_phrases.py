@@ -15,20 +15,22 @@ from zerogap.io.arpa import load_language_model
 from zerogap.io.phrase_tables import load_phrase_table
 from zerogap.io.translation_weights import load_phrase_weights
 from zerogap.oracles.phrase_beam import best_in_beam
-from zerogap.oracles.phrase_graph import graph_above, graph_outside, tightened
+from zerogap.oracles.phrase_graph import tightened
+from zerogap.oracles.phrase_unfolding import unfolded, unrolled
 from zerogap.proof import translation_graphs
 from zerogap.proof.certificate import DynamicProgram, Multipliers, certificate_from_json, certificate_to_json
 from zerogap.proof.translation_phrases import phrase_bound
 from zerogap.proof.verify import verify
-from zerogap.translation import optimal_beam
+from zerogap.translation import optimal_beam, phrase_progress
 from zerogap.translation.decoders import decode, decode_many
 from zerogap.translation.language_model import Ngrams, build_language_model
-from zerogap.translation.optimal_beam import optimal_beam_search, sentence_of
+from zerogap.translation.optimal_beam import optimal_beam_search
 from zerogap.translation.phrase_beam import beam_search, tables_of
 from zerogap.translation.phrase_constraints import Constraints, Fixed, Wall, Zone
-from zerogap.translation.phrase_decoders import decode_phrases
+from zerogap.translation.phrase_decoders import METHODS, decode_phrases
 from zerogap.translation.phrase_model import PhraseModel
 from zerogap.translation.phrase_problem import PhraseProblem, translation
+from zerogap.translation.phrase_progress import outside_of, sentence_of
 from zerogap.translation.phrase_relaxation import excess, prices
 
 WORDS = ["<s>", "</s>", "<unk>", "a", "b", "c"]
@@ -139,19 +141,20 @@ def a_bad_start(problem, seed, width):
     worse = sorted((pair for pair in scored if -np.inf < pair[0] < optimum), key=lambda pair: pair[0])
     start = worse[-1 if rng.random() < 0.7 else 0][1] if worse and rng.random() < 0.9 else None
     changed = {
-        "beam_search": lambda *_, **__: start,
-        "first_multipliers": lambda *_: rng.integers(-2, 3, len(problem)).astype(float),
-        "FIRST_ARCS": int(rng.choice([8, 10**6])), "LIKELIEST_STEPS": 0, "LATTICE_STEPS": 1, "GRAPH_STEPS": int(rng.integers(1, 3)),
-        "FIRST_WIDTH": width,
+        (phrase_progress, "beam_search"): lambda *_, **__: start,
+        (phrase_progress, "first_multipliers"): lambda *_: rng.integers(-2, 3, len(problem)).astype(float),
+        (optimal_beam, "FIRST_STATES"): int(rng.choice([8, 10**6])), (optimal_beam, "LIKELIEST_STEPS"): 0,
+        (optimal_beam, "FIRST_PHRASES"): int(rng.choice([1, 8, 10**6])), (optimal_beam, "LATTICE_STEPS"): 1,
+        (optimal_beam, "GRAPH_STEPS"): int(rng.integers(1, 3)), (optimal_beam, "FIRST_WIDTH"): width,
     }  # fmt: skip
-    before = {name: getattr(optimal_beam, name) for name in changed}
+    before = {place: getattr(*place) for place in changed}
     try:
-        for name, value in changed.items():
-            setattr(optimal_beam, name, value)
+        for place, value in changed.items():
+            setattr(*place, value)
         yield
     finally:
-        for name, value in before.items():
-            setattr(optimal_beam, name, value)
+        for place, value in before.items():
+            setattr(*place, value)
 
 
 @settings(max_examples=100)
@@ -251,16 +254,21 @@ def test_a_graph_that_knows_all_words_has_only_translations(problem, seed):
     sentence = sentence_of(problem, tables, tables.options)
     price = prices(multipliers, sentence.starts, sentence.ends)
     sentence.evaluate(price)
-    graph = graph_above(sentence.lattice, sentence.outside, price, least=-np.inf, most_arcs=10**6)
-    bounds = []
-    for word in [None, *rng.permutation(len(problem)).tolist()]:
+    graph = unrolled(sentence.lattice, sentence.outside, price, least=-np.inf, most_arcs=10**6)
+    states, phrases = [], []
+    for known, word in enumerate([None, *rng.permutation(len(problem)).tolist()]):
         if word is not None:
             graph = tightened(graph, word, sentence.starts, sentence.lengths)
-        outside = np.empty(len(graph.node_at))
-        bounds.append(graph_outside(price, outside, *graph) + multipliers.sum())
-    assert bounds[0] == relaxed(problem, multipliers, shortcuts=False) + multipliers.sum()
-    assert bounds == sorted(bounds, reverse=True)
-    assert bounds[-1] == best_score(problem) or (problem.reordering == "moses" and bounds[-1] > best_score(problem))
+        outside = outside_of(graph, price)
+        exact = unfolded(graph, sentence.lattice, outside, price, known=known, least=-np.inf, most_arcs=10**6)
+        states.append(outside[0] + multipliers.sum())
+        phrases.append(outside_of(exact, price)[0] + multipliers.sum())
+    assert states[0] == relaxed(problem, multipliers, shortcuts=True) + multipliers.sum()
+    assert phrases[0] == relaxed(problem, multipliers, shortcuts=False) + multipliers.sum()
+    assert states == sorted(states, reverse=True)
+    assert phrases == sorted(phrases, reverse=True)
+    assert all(state >= phrase for state, phrase in zip(states, phrases, strict=True))
+    assert phrases[-1] == best_score(problem) or (problem.reordering == "moses" and phrases[-1] > best_score(problem))
 
 
 @given(problems(constrained=False, max_words=3, holes=False))
@@ -393,7 +401,7 @@ def test_wrong_certificates_are_refused():
         phrase_bound(problem, DynamicProgram(), 0.0)
 
 
-@given(problems(), st.sampled_from(["auto", "optimal-beam", "lagrangian", "beam"]))
+@given(problems(), st.sampled_from(sorted(METHODS)))
 def test_every_method_bounds_the_best(problem, method):
     optimum = best_score(problem)
     try:
@@ -406,7 +414,7 @@ def test_every_method_bounds_the_best(problem, method):
         problem.check(solution.structure)
         assert problem.score(solution.structure) == solution.score
     assert phrase_bound(problem, solution.certificate, solution.bound) <= solution.bound
-    if method in ("auto", "optimal-beam"):
+    if method not in ("lagrangian", "beam"):
         assert solution.status == "optimal"
 
 

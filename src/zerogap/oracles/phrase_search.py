@@ -4,15 +4,19 @@ A hypothesis is a node of the graph of relaxed paths together with the set of so
 its score and the node's outside score are not above the threshold: no completion of it is. Among as many translated words, at most `width`
 hypotheses are kept, those with the best bounds; if that ever drops one, the beam has overflowed, and the largest bound of what was
 dropped limits what was missed. So does the bound of what reaches beyond the window of coverages.
+
+If the search is asked to, it records all steps between hypotheses, from which `translations_above` reads the best translations in order.
 """
 
 from __future__ import annotations
+
+import heapq
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, readonly, types, writable
+from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, rare_kernel, readonly, types, writable
 from zerogap.oracles.phrase_coverage import WINDOW, gap_of, joined, obeys, overlaps, reaches_back
 from zerogap.oracles.phrase_graph import GRAPH_TYPES, Graph
 from zerogap.oracles.pools import grown, grown_numbers
@@ -39,15 +43,21 @@ def threshold_of(bounds, count, width):
 
 
 @kernel(
-    types.Tuple((int64, float64, int64))(
-        int64, float64, int64, int64, boolean, int64, readonly(int64, 2), readonly(int64, 1), readonly(int64, 1),
+    types.Tuple((int64, float64, int64, writable(int64, 1), writable(int64, 1), writable(int64, 1)))(
+        int64, float64, int64, int64, boolean, int64, boolean, readonly(int64, 2), readonly(int64, 1), readonly(int64, 1),
         readonly(float64, 1), readonly(float64, 1), writable(int64, 1), *GRAPH_TYPES,
     )
 )  # fmt: skip
 def search(
-    n, least, width, reach, moses, most, rules, starts, lengths, price, outside, path, arc_start, arc_to, arc_option, arc_score, node_at
-):  # out: path (n,)
-    """(phrases of the best translation above `least` or -1, the largest bound of what was dropped or -inf, hypotheses)."""
+    n, least, width, reach, moses, most, records, rules, starts, lengths, price, outside, path,
+    arc_start, arc_to, arc_option, arc_score, state,
+):  # fmt: skip  # out: path (n,)
+    """(phrases of the best translation above `least` or -1, the largest bound of what was dropped or -inf, hypotheses; steps).
+
+    Steps (from, to, arc) are there if `records` asks for them; those to the end of the sentence lead to -1.
+    """
+    step_from, step_to, step_arc = np.empty(64, dtype=np.int64), np.empty(64, dtype=np.int64), np.empty(64, dtype=np.int64)
+    steps = 0
     covered, nodes = np.empty(4096, dtype=np.int64), np.empty(4096, dtype=np.int64)
     back, arcs, following = np.empty(4096, dtype=np.int64), np.empty(4096, dtype=np.int64), np.empty(4096, dtype=np.int64)
     scores = np.empty(4096)
@@ -88,6 +98,10 @@ def search(
                 if p < 0:  # the end of the sentence
                     if value > final:
                         final, final_from = value, h
+                    if records:
+                        step_from, step_to, step_arc = grown(step_from, steps + 1), grown(step_to, steps + 1), grown(step_arc, steps + 1)
+                        step_from[steps], step_to[steps], step_arc[steps] = h, -1, a
+                        steps += 1
                     continue
                 s, k = starts[p], lengths[p]
                 if overlaps(bits, s - first, k):
@@ -102,13 +116,17 @@ def search(
                 if rules.shape[0] and not obeys(now, gap_of(now, c + k), s, s + k, rules):
                     continue
                 at = slot_of(slots, np.int64(now), y, covered, nodes)
+                if records:
+                    step_from, step_to, step_arc = grown(step_from, steps + 1), grown(step_to, steps + 1), grown(step_arc, steps + 1)
+                    step_from[steps], step_to[steps], step_arc[steps] = h, slots[at] - 1 if slots[at] != 0 else size, a
+                    steps += 1
                 if slots[at] != 0:
                     g = slots[at] - 1
                     if value > scores[g]:
                         scores[g], back[g], arcs[g] = value, h, a
                     continue
                 if size >= most:
-                    return -1, np.inf, size
+                    return -1, np.inf, size, step_from[:0], step_to[:0], step_arc[:0]
                 if 2 * size >= slots.shape[0]:
                     slots = np.zeros(2 * slots.shape[0], dtype=np.int64)
                     for g in range(size):
@@ -132,7 +150,7 @@ def search(
             h = back[h]
         for k in range(length // 2):
             path[k], path[length - 1 - k] = path[length - 1 - k], path[k]
-    return length, dropped, size
+    return length, dropped, size, step_from[:steps].copy(), step_to[:steps].copy(), step_arc[:steps].copy()
 
 
 def best_above(
@@ -153,5 +171,66 @@ def best_above(
     """(options of the best translation found that scores more than `least` in the graph's terms, or None; the largest bound of what was
     dropped, -inf if the search was exhaustive and inf if it ended early with more than `most` hypotheses; how many there were)."""
     path = np.empty(n, dtype=np.int64)
-    length, dropped, size = search(n, least, width, reach, moses, most, rules, starts, lengths, price, outside, path, *graph)
+    length, dropped, size, *_ = search(n, least, width, reach, moses, most, False, rules, starts, lengths, price, outside, path, *graph)
     return (None if length < 0 else path[:length]), dropped, size
+
+
+def translations_above(
+    graph: Graph,
+    outside: Scores,
+    price: Scores,
+    starts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    n: int,
+    *,
+    least: float,
+    reach: int,
+    moses: bool,
+    most: int,
+    rules: NDArray[np.int64],
+    k: int,
+) -> list[tuple[list[int], float]] | None:
+    """The options and scores of the k best translations that score more than `least`, best first; None if there are too many hypotheses,
+    or if some reach beyond the window."""
+    path = np.empty(n, dtype=np.int64)
+    _, dropped, size, origin, target, arc = search(
+        n, least, most, reach, moses, most, True, rules, starts, lengths, price, outside, path, *graph
+    )
+    if dropped > -np.inf:
+        return None
+    value = graph.arc_score[arc] + price[graph.arc_option[arc]]
+    rest = completions(size, origin, target, value)
+    # best first: what is complete already, plus the best completion, is the score of a translation
+    by_origin = np.argsort(origin, kind="stable")
+    first = np.searchsorted(origin[by_origin], np.arange(size + 1))
+    waiting: list[tuple[float, int, float, int, tuple[int, ...]]] = [(-rest[0], 0, 0.0, 0, ())]
+    found: list[tuple[list[int], float]] = []
+    pushed = 0
+    while waiting and len(found) < k:
+        _, _, so_far, h, options = heapq.heappop(waiting)
+        if h < 0:
+            found.append((list(options[:-1]), so_far))
+            continue
+        for i in by_origin[first[h] : first[h + 1]].tolist():
+            score, g = so_far + float(value[i]), int(target[i])
+            total = score + float(rest[g])
+            if total > least:
+                pushed += 1
+                heapq.heappush(waiting, (-total, pushed, score, g, (*options, int(graph.arc_option[arc[i]]))))
+    return found
+
+
+def completions(size: int, origin: NDArray[np.int64], target: NDArray[np.int64], value: Scores) -> Scores:
+    """The best way from every hypothesis to the end of the sentence, which is the last entry. Steps are in an order in which all steps
+    from a hypothesis come after all steps to it."""
+    rest = np.full(size + 1, -np.inf)
+    rest[-1] = 0.0
+    complete(origin, target, value, rest)
+    return rest
+
+
+@rare_kernel(int64(readonly(int64, 1), readonly(int64, 1), readonly(float64, 1), writable(float64, 1)))
+def complete(origin, target, value, rest):  # out: rest
+    for i in range(origin.shape[0] - 1, -1, -1):
+        rest[origin[i]] = max(rest[origin[i]], value[i] + rest[target[i]])
+    return 0

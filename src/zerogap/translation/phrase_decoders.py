@@ -7,9 +7,11 @@ from typing import Protocol
 from zerogap.errors import InputError, UnknownMethod
 from zerogap.proof.solution import Solution
 from zerogap.relax.closing import check_limits
-from zerogap.translation.optimal_beam import beam_with_bound, multipliers_only, optimal_beam_search
+from zerogap.translation.optimal_beam import alternating_beam_search, optimal_beam_search, staged_beam_search
+from zerogap.translation.phrase_astar import best_first_search
 from zerogap.translation.phrase_beam import STACK
 from zerogap.translation.phrase_problem import Derivation, PhraseProblem
+from zerogap.translation.phrase_tight import beam_with_bound, multipliers_only, tight_relaxation
 
 
 class Method(Protocol):
@@ -35,7 +37,10 @@ def decode_phrases(
 
 METHODS: dict[str, Method] = {
     "auto": optimal_beam_search,
-    "optimal-beam": optimal_beam_search,
+    "optimal-beam": alternating_beam_search,
+    "staged-beam": staged_beam_search,
+    "lr-tight": tight_relaxation,
+    "a-star": best_first_search,
     "lagrangian": multipliers_only,
     "beam": beam_with_bound,
 }

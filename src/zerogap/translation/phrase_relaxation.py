@@ -76,9 +76,10 @@ def on_grid(problem: PhraseProblem, values: Scores) -> Scores:
 
 
 def prices(multipliers: Scores, starts: Integers, ends: Integers) -> Scores:
-    """What options receive, and 0 for the end of the sentence."""
+    """What options receive for the words that they translate."""
     sums = np.concatenate([[0.0], np.cumsum(multipliers)])
-    return np.append(sums[starts] - sums[ends], 0.0)
+    received: Scores = sums[starts] - sums[ends]
+    return received
 
 
 def excess(path: Integers, starts: Integers, ends: Integers, n: int) -> Scores:
