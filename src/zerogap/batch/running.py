@@ -160,7 +160,7 @@ def locked(folder: Folder) -> Iterator[None]:
 
     with open(Path(folder.path) / LOCK, "wb") as lock:
         try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)  # of this process alone: workers that outlive it do not hold it
         except OSError:
             raise InputError(f"{folder.path} is in use: the job runs already.") from None
         yield
