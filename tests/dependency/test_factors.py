@@ -16,7 +16,7 @@ from zerogap.dependency import Problem, decode, factor_core, factor_search
 from zerogap.dependency import factor_tables as layout
 from zerogap.dependency.decoders import with_best_labels
 from zerogap.dependency.factor_arrays import FactorArrays
-from zerogap.dependency.factor_search import decode_with_factors
+from zerogap.dependency.factor_decoding import decode_with_factors
 from zerogap.dependency.factors import any_of, valency, valid_factors
 from zerogap.errors import Infeasible, InputError, ScoreError, UnknownMethod, VerificationError
 from zerogap.proof.certificate import FactorShares, Leaf, Leaves, Narrowed

@@ -276,7 +276,7 @@ def by_cascade(*, exact: bool) -> Callable[..., Solution[Tree]]:
 
 def by_branch_and_bound(problem: Problem, *, time_limit: float | None = None, k: int = 1) -> Solution[Tree]:
     """A decoder of problems with factors."""
-    from zerogap.dependency.factor_search import decode_with_factors  # most do without
+    from zerogap.dependency.factor_decoding import decode_with_factors  # most do without
 
     arcs, labels = with_best_labels(problem)
     if problem.n_words == 0:
