@@ -147,9 +147,8 @@ def ray(given: argparse.Namespace) -> None:
                 print(f"turn {turn + 1}, {engine}, {workers} workers: {rates[engine, workers][-1]:,.0f} sentences per second", flush=True)
     for engine in ("local", "ray"):
         ratios = sorted(two / one for one, two in zip(rates[engine, 1], rates[engine, 2], strict=True))
-        print(
-            f"{engine}: 2 workers against 1: {ratios[len(ratios) // 2]:.2f} (median of {len(ratios)}: {', '.join(f'{r:.2f}' for r in ratios)})"
-        )
+        shown = ", ".join(f"{ratio:.2f}" for ratio in ratios)
+        print(f"{engine}: 2 workers against 1: {ratios[len(ratios) // 2]:.2f} (median of {len(ratios)}: {shown})")
     for name in ("local-2", "ray-1", "ray-2"):
         files, different = same_files(given.folder / "local-1", given.folder / name)
         print(f"local-1 and {name}: {files} files, different: {different or 'none'}")
