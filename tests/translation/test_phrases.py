@@ -3,6 +3,7 @@
 import itertools
 import math
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -416,6 +417,30 @@ def test_every_method_bounds_the_best(problem, method):
     assert phrase_bound(problem, solution.certificate, solution.bound) <= solution.bound
     if method not in ("lagrangian", "beam"):
         assert solution.status == "optimal"
+
+
+@given(problems(), st.integers(2, 12), st.integers(0, 2**32 - 1))
+def test_the_next_best_are_found_in_order(problem, k, seed):
+    everything = sorted((problem.score(problem.derivation(phrases)) for phrases in all_derivations(problem)), reverse=True)
+    scores = [score for score in everything if score > -np.inf][:k]
+    before, optimal_beam.FIRST_PHRASES = optimal_beam.FIRST_PHRASES, [2, 10**6][seed % 2]
+    try:
+        solution = decode_phrases(problem, k=k)
+    except Infeasible:
+        assert not scores
+        return
+    finally:
+        optimal_beam.FIRST_PHRASES = before
+    assert [solution.score, *(score for _, score in solution.alternatives)] == scores
+    verify(problem, solution)
+    if len(scores) > 1:
+        with pytest.raises(VerificationError):
+            verify(problem, replace(solution, alternatives=(*solution.alternatives[:-1], (solution.structure, solution.score))))
+        if scores[-1] < scores[-2]:  # the next best is left out, and another one in its place
+            worse = [d for d in map(problem.derivation, all_derivations(problem)) if -np.inf < problem.score(d) < scores[-1]]
+            if worse:
+                with pytest.raises(VerificationError, match="another structure scores"):
+                    verify(problem, replace(solution, alternatives=(*solution.alternatives[:-1], (worse[0], problem.score(worse[0])))))
 
 
 def test_many_at_once():

@@ -209,7 +209,7 @@ def translations_above(
     while waiting and len(found) < k:
         _, _, so_far, h, options = heapq.heappop(waiting)
         if h < 0:
-            found.append((list(options[:-1]), so_far))
+            found.append((list(options[:-1]), so_far))  # the last step has no phrase
             continue
         for i in by_origin[first[h] : first[h + 1]].tolist():
             score, g = so_far + float(value[i]), int(target[i])

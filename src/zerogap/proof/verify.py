@@ -26,7 +26,7 @@ from zerogap.proof.lexical_agreement import agreement_bound
 from zerogap.proof.lexical_parsing import lexical_bound
 from zerogap.proof.sequence import sequence_alternatives, sequence_bound
 from zerogap.proof.solution import Solution
-from zerogap.proof.translation_phrases import phrase_bound
+from zerogap.proof.translation_phrases import phrase_alternatives, phrase_bound
 from zerogap.proof.translation_syntax import syntax_bound
 from zerogap.sequence.problem import Problem as SequenceProblem
 from zerogap.translation.phrase_problem import PhraseProblem
@@ -34,7 +34,7 @@ from zerogap.translation.syntax_problem import SyntaxProblem
 
 # the bound that a certificate proves; a search may use the claimed one to leave out what cannot beat it
 CHECKERS: dict[type, Callable[[Any, Any, float], float]] = {
-    HypergraphProblem: lambda problem, certificate, _: hypergraph_bound(problem, certificate),
+    HypergraphProblem: hypergraph_bound,
     DependencyProblem: lambda problem, certificate, _: dependency_bound(problem, certificate),
     LexicalProblem: lambda problem, certificate, _: lexical_bound(problem, certificate),
     LexicalAgreement: lambda problem, certificate, _: agreement_bound(problem, certificate),
@@ -47,6 +47,7 @@ CHECKERS: dict[type, Callable[[Any, Any, float], float]] = {
 ALTERNATIVES: dict[type, Callable[[Any, Any, float, int], Any]] = {
     DependencyProblem: dependency_alternatives,
     SequenceProblem: sequence_alternatives,
+    PhraseProblem: phrase_alternatives,
 }
 
 

@@ -15,10 +15,12 @@ words that nodes know cost little where the graph has been pruned: far from a wo
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 
+from zerogap.grid import Scores
 from zerogap.oracles.phrase_graph import Graph, pruned, tightened
 from zerogap.oracles.phrase_search import best_above
 from zerogap.oracles.phrase_unfolding import unfolded, unrolled
@@ -42,12 +44,12 @@ def optimal_beam_search(problem: PhraseProblem, *, time_limit: float | None = No
 
     Infeasible if no translation exists. `stack` is the size of the plain beam search's stacks.
     """
-    return search(problem, time_limit=time_limit, stack=stack).solution()
+    return search(problem, time_limit=time_limit, stack=stack)[0].solution()
 
 
 def alternating_beam_search(problem: PhraseProblem, *, time_limit: float | None = None, stack: int = STACK) -> Solution[Derivation]:
     """Multipliers and beam search in turn, as in the second half of algorithm 13: nodes know no words."""
-    return search(problem, time_limit=time_limit, stack=stack, words_at_once=0).solution()
+    return search(problem, time_limit=time_limit, stack=stack, words_at_once=0)[0].solution()
 
 
 def staged_beam_search(problem: PhraseProblem, *, time_limit: float | None = None, stack: int = STACK) -> Solution[Derivation]:
@@ -68,14 +70,16 @@ def staged_beam_search(problem: PhraseProblem, *, time_limit: float | None = Non
     return progress.solution()
 
 
-def search(problem: PhraseProblem, *, time_limit: float | None = None, stack: int = STACK, words_at_once: int = WORDS_AT_ONCE) -> Progress:
-    """All of it, with what is known in the end and where the time went."""
+def search(
+    problem: PhraseProblem, *, time_limit: float | None = None, stack: int = STACK, words_at_once: int = WORDS_AT_ONCE
+) -> tuple[Progress, Sentence | None]:
+    """All of it: what is known in the end, and where the time went."""
     progress, sentence, descent = start(problem, time_limit, stack, LIKELIEST_STEPS)
     if sentence is not None:
         graph = worthwhile(progress, sentence, descent)
         if graph is not None:
             close(progress, sentence, graph, descent, words_at_once)
-    return progress
+    return progress, sentence
 
 
 def worthwhile(progress: Progress, sentence: Sentence, descent: Descent, most_arcs: int | None = None) -> Graph | None:
@@ -102,28 +106,43 @@ def worthwhile(progress: Progress, sentence: Sentence, descent: Descent, most_ar
             most_arcs = max(4 * most_arcs, FIRST_STATES)
 
 
-def close(progress: Progress, sentence: Sentence, graph: Graph, descent: Descent, words_at_once: int = WORDS_AT_ONCE) -> None:
-    """Better multipliers, a smaller graph, a wider beam, tighter nodes: until the gap is closed, or the time over, or the memory full."""
+Examine = Callable[[Graph, Scores, float, int], bool]
+
+
+def close(
+    progress: Progress,
+    sentence: Sentence,
+    graph: Graph,
+    descent: Descent,
+    words_at_once: int = WORDS_AT_ONCE,
+    *,
+    margin: float = 0.0,
+    examine: Examine | None = None,
+) -> None:
+    """Better multipliers, a smaller graph, a wider beam, tighter nodes: until the gap is closed, or the time over, or the memory full.
+
+    `examine` looks through the phrases that are left (graph, prices, sum of the multipliers, width), and says whether that is all; without
+    it, a beam search does. Paths count that score more than the best translation, or as much as the margin below it.
+    """
     n = len(sentence.problem)
     width, most_arcs, known = FIRST_WIDTH, FIRST_PHRASES, 0
     untracked = np.ones(n, dtype=bool)
     while width <= MOST_HYPOTHESES and most_arcs <= MOST_PHRASES and not progress.out_of_time():
         descent = again(descent)
-        valid = improve(progress, evaluate_graph(graph, n), sentence, descent, GRAPH_STEPS)
+        valid = improve(progress, evaluate_graph(graph, n), sentence, descent, GRAPH_STEPS, margin)
         if valid is not None:
             progress.found(sentence.derivation(valid))
         progress.proved(descent.bound)
-        if progress.is_closed:
+        if progress.is_closed and examine is None:
             return
         price, total = prices(descent.best, sentence.starts, sentence.ends), float(descent.best.sum())
+        least = progress.score - margin - total
         with progress.spending("lattice"):
-            graph = pruned(graph, outside_of(graph, price), price, least=progress.score - total)
-            phrases = unfolded(
-                graph, sentence.lattice, outside_of(graph, price), price, known=known, least=progress.score - total, most_arcs=most_arcs
-            )
+            graph = pruned(graph, outside_of(graph, price), price, least=least)
+            phrases = unfolded(graph, sentence.lattice, outside_of(graph, price), price, known=known, least=least, most_arcs=most_arcs)
         if phrases is not None:
             with progress.spending("search"):
-                if search_through(progress, sentence, phrases, price, total, width):
+                if (examine or partial(search_through, progress, sentence))(phrases, price, total, width):
                     return
             width *= WIDER
         if words_at_once == 0 or not untracked.any() or len(graph.arc_to) >= MOST_STATES:
@@ -136,10 +155,10 @@ def close(progress: Progress, sentence: Sentence, graph: Graph, descent: Descent
                 untracked[word] = False
                 known += 1
                 graph = tightened(graph, word, sentence.starts, sentence.lengths)
-                graph = pruned(graph, outside_of(graph, price), price, least=progress.score - total)
+                graph = pruned(graph, outside_of(graph, price), price, least=progress.score - margin - total)
 
 
-def search_through(progress: Progress, sentence: Sentence, graph: Graph, price: NDArray[np.float64], total: float, width: int) -> bool:
+def search_through(progress: Progress, sentence: Sentence, graph: Graph, price: Scores, total: float, width: int) -> bool:
     """Beam search over a graph of phrases; whether that leaves no gap."""
     problem = sentence.problem
     outside = outside_of(graph, price)

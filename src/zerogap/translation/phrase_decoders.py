@@ -10,6 +10,7 @@ from zerogap.relax.closing import check_limits
 from zerogap.translation.optimal_beam import alternating_beam_search, optimal_beam_search, staged_beam_search
 from zerogap.translation.phrase_astar import best_first_search
 from zerogap.translation.phrase_beam import STACK
+from zerogap.translation.phrase_kbest import best_translations
 from zerogap.translation.phrase_problem import Derivation, PhraseProblem
 from zerogap.translation.phrase_tight import beam_with_bound, multipliers_only, tight_relaxation
 
@@ -19,19 +20,26 @@ class Method(Protocol):
 
 
 def decode_phrases(
-    problem: PhraseProblem, *, method: str = "auto", time_limit: float | None = None, stack: int = STACK
+    problem: PhraseProblem, *, method: str = "auto", time_limit: float | None = None, k: int = 1, stack: int = STACK
 ) -> Solution[Derivation]:
-    """The best translation of a sentence by phrases, and a certificate.
+    """The best translation of a sentence by phrases, and a certificate; with `k`, the next best ones as well.
 
-    Methods: `auto` and `optimal-beam` (proves every problem within the time), `lagrangian` (multipliers of the source words only; may
-    leave a gap), `beam` (stacks of some size, with the bound of the first multipliers). All begin with a beam search with stacks of `stack`
+    Methods: `auto` proves every problem that fits its time. `optimal-beam`, `staged-beam`, `lr-tight` and `a-star` do so too, more slowly:
+    the searches of the thesis. `ilp` is for short sentences (HiGHS). `lagrangian` has the multipliers of the source words only, and may
+    leave a gap; `beam` has stacks of some size, and the bound of the first multipliers. All begin with a beam search with stacks of `stack`
     hypotheses. Infeasible if no sequence of phrases translates every word.
     """
     if not isinstance(problem, PhraseProblem):
         raise InputError(f"problem is a {type(problem).__name__}: expected a zerogap.translation.PhraseProblem.")
     if not isinstance(method, str) or method not in METHODS:
         raise UnknownMethod("method", method, METHODS)
+    if type(k) is not int or k < 1:
+        raise InputError(f"k is {k!r}: expected a number of translations, at least 1.")
+    if k > 1 and method != "auto":
+        raise InputError(f"k is {k}: method {method!r} finds one translation, expected method 'auto'.")
     check_limits(time_limit, None)
+    if k > 1:
+        return best_translations(problem, k, time_limit=time_limit, stack=stack)
     return METHODS[method](problem, time_limit=time_limit, stack=stack)
 
 

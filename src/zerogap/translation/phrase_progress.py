@@ -93,7 +93,7 @@ class Sentence:
     def lengths(self) -> Integers:
         return self.ends - self.starts
 
-    def derivation(self, options: Integers) -> Derivation:
+    def derivation(self, options: Integers | list[int]) -> Derivation:
         return self.problem.derivation(self.tables.options.number[options].tolist())
 
     def evaluate(self, price: Scores) -> tuple[float, Integers]:
@@ -133,12 +133,14 @@ def start(problem: PhraseProblem, time_limit: float | None, stack: int, steps: i
     return progress, sentence, begin(descent.best)
 
 
-def improve(progress: Progress, evaluate: Evaluate, sentence: Sentence, descent: Descent, iterations: int) -> Integers | None:
-    """Steps of the multipliers; the options of a path that translates every word once, if one is met."""
+def improve(
+    progress: Progress, evaluate: Evaluate, sentence: Sentence, descent: Descent, iterations: int, margin: float = 0.0
+) -> Integers | None:
+    """Steps of the multipliers towards the best score, or so much below it; a path that translates every word once, if one is met."""
     with progress.spending("multipliers"):
         return descend(
             descent, progress.problem, evaluate, sentence.starts, sentence.ends,
-            score=progress.score, iterations=iterations, out_of_time=progress.out_of_time,
+            score=progress.score - margin, iterations=iterations, out_of_time=progress.out_of_time,
         )  # fmt: skip
 
 
