@@ -18,12 +18,13 @@ from zerogap.dependency.scoring import SENTENCE, TABLE
 from zerogap.features.part_keys import BUCKETS, WITH_SHARED_HEAD, Encoded, PartFeatures, factor_place
 from zerogap.features.part_templates import DIRECTION, DISTANCE, FACTOR_KINDS, ROLES
 from zerogap.features.weight_table import CLEAR, Keys
-from zerogap.features.weights import table_shift, weights_of
+from zerogap.features.weights import add_weights, table_shift, weights_of
 from zerogap.grid import Scores
 from zerogap.oracles.compile import boolean, float64, inlined, inner, int64, kernel, readonly, types, writable
 
 EACH = ROLES.index("each")
 DIRECTIONS = 4  # of two arcs
+AT_ONCE = 512  # keys whose weights are looked up together
 SPREAD = 0x5851F42D4C957F2D  # odd
 FACTORS = (int64, int64, readonly(int64, 1), readonly(int64, 2), readonly(int64, 2), readonly(int64, 1))
 FOUND = types.Tuple((writable(int64, 1), writable(int64, 1), writable(float64, 1)))  # type: ignore[no-untyped-call]  # of numba
@@ -79,11 +80,12 @@ def score_factors(
 
 
 @inlined
-def weight_of_templates(first, last, base, sums, more, of_lie, lies, templates, keys, cells, numbers, jumps, shift):
-    """What templates say of a factor: the sum of two tokens is base[t], that of the third sums[more + t], and of_lie[lies + t] is added."""
+def put_keys(first, last, base, sums, more, of_lie, lies, templates, owner, size, keys, owners):  # out: keys and owners, from size on
+    """Of templates of a factor: the sum of two tokens is base[t], that of the third sums[more + t], and of_lie[lies + t] is added."""
     for t in range(first, last):
-        keys[t - first] = ((base[t] + sums[more + t] + of_lie[lies + t]) & CLEAR) | templates[t]
-    return weights_of(keys, last - first, cells, numbers, jumps, shift)
+        keys[size + t - first] = ((base[t] + sums[more + t] + of_lie[lies + t]) & CLEAR) | templates[t]
+        owners[size + t - first] = owner
+    return size + last - first
 
 
 @kernel(int64(*SENTENCE, *TABLE, int64, int64, int64, readonly(int64, 1), readonly(int64, 2), readonly(int64, 2), writable(float64, 1)))
@@ -105,10 +107,11 @@ def score_triples(
             for t in range(begin, stop):
                 distance = codes[DISTANCE, 2 * bucket] if relation[t] == DISTANCE else 0
                 of_lie[(direction * BUCKETS + bucket) * count + t] = codes[DIRECTION, direction] + distance
-    keys, base = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
-    a, b = -1, -1
-    without = np.full(DIRECTIONS * size * size, np.nan)
-    for c in range(tokens.shape[0]):
+    n, keys, owners = tokens.shape[0], np.empty(AT_ONCE + count, dtype=np.int64), np.empty(AT_ONCE + count, dtype=np.int64)
+    base, waiting, a, b = np.empty(count, dtype=np.int64), 0, -1, -1
+    totals = np.zeros(n + DIRECTIONS * size * size)  # of all factors, and then without the shared token
+    is_known, where = np.zeros(DIRECTIONS * size * size, dtype=np.bool_), np.empty(n, dtype=np.int64)
+    for c in range(n):
         if a != tokens[c, 0] or b != tokens[c, 1]:
             a, b = tokens[c, 0], tokens[c, 1]
             one, two = (roles[0] * size + a) * count, (roles[1] * size + b) * count
@@ -116,11 +119,16 @@ def score_triples(
                 base[t] = sums[one + t] + sums[two + t]
         m = tokens[c, 2]
         more, lies = (roles[2] * size + m) * count, (lie[c, 0] * BUCKETS + lie[c, 1]) * count
-        at = (lie[c, 0] * size + (a if shared == 1 else b)) * size + m
-        if np.isnan(without[at]):
-            without[at] = weight_of_templates(apart, stop, base, sums, more, of_lie, lies, templates, keys, cells, numbers, jumps, shift)
-        with_all = weight_of_templates(begin, apart, base, sums, more, of_lie, lies, templates, keys, cells, numbers, jumps, shift)
-        scores[c] = with_all + without[at]
+        where[c] = (lie[c, 0] * size + (a if shared == 1 else b)) * size + m
+        waiting = put_keys(begin, apart, base, sums, more, of_lie, lies, templates, c, waiting, keys, owners)
+        if not is_known[where[c]]:
+            is_known[where[c]] = True
+            waiting = put_keys(apart, stop, base, sums, more, of_lie, lies, templates, n + where[c], waiting, keys, owners)
+        if waiting >= AT_ONCE:
+            waiting = add_weights(keys, owners, waiting, cells, numbers, jumps, shift, totals)
+    add_weights(keys, owners, waiting, cells, numbers, jumps, shift, totals)
+    for c in range(n):
+        scores[c] = totals[c] + totals[n + where[c]]
     return 0
 
 
