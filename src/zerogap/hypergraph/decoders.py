@@ -21,8 +21,9 @@ from zerogap.grid import Scores
 from zerogap.hypergraph.problem import Problem
 from zerogap.oracles.hypergraph import inside_chart, path_of
 from zerogap.oracles.kbest import k_best_of_chart
-from zerogap.proof.certificate import DynamicProgram, Unsatisfiable
+from zerogap.proof.certificate import DynamicProgram, Multipliers, Signatures, Unsatisfiable
 from zerogap.proof.solution import Solution, Trace
+from zerogap.relax.beam import SignatureSearch, optimal_beam
 from zerogap.relax.branching import Fixed
 from zerogap.relax.closing import Relax, check_limits, close_gap
 from zerogap.relax.lagrangian import Answer, Candidate, Oracle, Parts, Relaxed, State, minimise_dual
@@ -47,9 +48,9 @@ def decode(
 ) -> Solution[Edges]:
     """The best hyperpath, and a certificate.
 
-    Methods: `auto` (proves every problem within the limits), `best-path` (no constraints), `lagrangian` (multipliers
-    only; may leave a gap), `ilp` (HiGHS, for comparison). Infeasible names an irreducible set of constraints that cannot
-    hold together.
+    Methods: `auto` (proves every problem within the limits), `best-path` (no constraints), `optimal-beam` (multipliers
+    and beam searches in turn), `lagrangian` (multipliers only; may leave a gap), `ilp` (HiGHS, for comparison). Infeasible names
+    an irreducible set of constraints that cannot hold together.
     """
     check_problem(problem, Problem)
     if not isinstance(method, str) or method not in METHODS:
@@ -162,6 +163,19 @@ def decode_lagrangian(problem: Problem, **options: Any) -> Solution[Edges]:
     return decode_auto(problem, **{**options, "max_nodes": 1})
 
 
+def decode_beam(problem: Problem, *, time_limit: float | None, max_iterations: int, **_: object) -> Solution[Edges]:
+    """Rush 2014, section 7.6; for hypergraphs with few rows, or rows that few hyperedges are in."""
+    search = SignatureSearch(
+        problem.hypergraph, problem.scores, problem.constraints, resolution=problem.resolution, unit=problem.unit, terms=problem.terms
+    )
+    found = optimal_beam(search, max_rounds=max_iterations, time_limit=time_limit)
+    if found.best is None and found.bound == -np.inf:
+        raise infeasible(problem, time_limit)
+    best = found.best or Candidate(None, -np.inf)
+    values = tuple(search.best_multipliers.tolist())
+    return Solution(best.structure, best.score, found.bound, Signatures(values) if found.searched else Multipliers(values), found.trace)
+
+
 def decode_ilp(problem: Problem, **options: Any) -> Solution[Edges]:
     """HiGHS proposes a path. Its own bound has a tolerance, so ours is proved by the search with that path to beat."""
     from zerogap.baselines.hypergraph_ilp import solve_ilp
@@ -247,6 +261,7 @@ def infeasible(problem: Problem, time_limit: float | None) -> Infeasible:
 METHODS: dict[str, Callable[..., Solution[Edges]]] = {
     "auto": decode_auto,
     "best-path": best_unconstrained,
+    "optimal-beam": decode_beam,
     "lagrangian": decode_lagrangian,
     "ilp": decode_ilp,
 }

@@ -14,6 +14,9 @@ scored as it is. Then every target side falls apart into its gaps, and a dynamic
     vertices t, u          max_l (before[t, l] - first[u, l])
     t first (last) in h    max_l (first[h, l] - first[t, l])          (the same with last)
 
+A piece that has a token is bounded by the best derivation around its vertex whose reader takes the vertex to have this token (what is
+*around* the token): less than what is outside of the vertex, as the reader of a bad token would rather take another.
+
 Prices are improved by diffusion: every token moves some of the difference between the best derivation that has it from above and the best
 one that has it from below to the lower side. Departures: the thesis uses subgradients and a multiplier for every step of a path between
 leaves; max-marginals move all prices at once and need tens of iterations in place of hundreds.
@@ -217,19 +220,22 @@ def inside_outside(
 
 
 @inner
-def diffuse(
-    edge_start, symbol_start, symbols, highest, reverse, first_token, last_token, begin, end, threshold, resolution, f_start, f_tokens,
-    f_prices, f_dead, l_start, l_tokens, l_prices, l_dead, before, after, joint, values, inside, outside, word_before, word_after, pairs,
+def token_marginals(
+    edge_start, symbol_start, symbols, highest, reverse, first_token, last_token, begin, end, f_start, f_tokens, f_prices, f_dead, l_start,
+    l_tokens, l_prices, l_dead, before, after, joint, values, inside, outside, word_before, word_after, pairs, f_below, f_above, l_below,
+    l_above,
 ):  # fmt: skip
-    """One step of all prices; tokens that no derivation above the threshold has are dead from now on."""
+    """The best derivation in which what is below (above) a vertex has (takes it to have) each of its tokens."""
     n_vertices, n_tokens = edge_start.shape[0] - 1, highest.shape[0]
     root = n_vertices - 1
     # of the best derivation that has a gap, without the gap itself: by word and vertex, vertex and word, two vertices
     word_before[:] = -np.inf
     word_after[:] = -np.inf
     pairs[:] = -np.inf
-    f_below, f_above = np.full(f_prices.shape[0], -np.inf), np.full(f_prices.shape[0], -np.inf)
-    l_below, l_above = np.full(l_prices.shape[0], -np.inf), np.full(l_prices.shape[0], -np.inf)
+    f_below[:] = -np.inf
+    f_above[:] = -np.inf
+    l_below[:] = -np.inf
+    l_above[:] = -np.inf
     total = inside[root] + outside[root]
     word_before[root, begin] = total - after[root, begin]
     word_after[root, end] = total - before[root, end]
@@ -305,12 +311,11 @@ def diffuse(
                     f_above[i] = max(f_above[i], pairs[t, u] + before[t, f_tokens[i]] - f_prices[i])
                 for i in range(l_start[t], l_start[t + 1]):
                     l_above[i] = max(l_above[i], pairs[t, u] + after[u, l_tokens[i]] - l_prices[i])
-    move(f_prices, f_dead, f_below, f_above, threshold, resolution)
-    move(l_prices, l_dead, l_below, l_above, threshold, resolution)
 
 
 @inner
 def move(prices, dead, below, above, threshold, resolution):
+    """One step of prices; tokens that no derivation above the threshold has are dead from now on."""
     for i in range(prices.shape[0]):
         if dead[i]:
             continue
@@ -320,23 +325,34 @@ def move(prices, dead, below, above, threshold, resolution):
             prices[i] += np.rint(SHARE * (above[i] - below[i]) / resolution) * resolution
 
 
+@inner
+def take_inside_out(start, above, inside):
+    for v in range(inside.shape[0]):
+        for i in range(start[v], start[v + 1]):
+            if above[i] > -np.inf:
+                above[i] -= inside[v]
+
+
 @kernel(
     float64(
         *FOREST, readonly(float64, 1), writable(boolean, 1), readonly(float64, 2), readonly(float64, 2), readonly(int32, 1),
         readonly(int32, 1), int64, int64, float64, float64, int64, *TOKENS, *TOKENS, writable(float64, 1), writable(float64, 1),
-        writable(float64, 1), writable(float64, 2), writable(float64, 2), writable(float64, 2), writable(float64, 1),
+        writable(float64, 1), writable(float64, 2), writable(float64, 2), writable(float64, 2), writable(float64, 1), writable(float64, 1),
+        writable(float64, 1),
     )
 )  # fmt: skip
 def tighten(
     edge_start, symbol_start, symbols, scores, alive, highest, reverse, first_token, last_token, begin, end, threshold, resolution,
     iterations, f_start, f_tokens, f_prices, f_dead, l_start, l_tokens, l_prices, l_dead, values, inside, outside, before, after, joint,
-    bounds,
+    f_around, l_around, bounds,
 ):  # fmt: skip
     # out: alive (edges,); prices and dead of tokens; values (edges,), inside, outside (vertices,), before, after (vertices, tokens), joint
-    # (vertices, vertices) at the final prices; bounds (iterations,), nan where none was needed. Returns the bound at the final prices.
+    # (vertices, vertices), f_around and l_around (what is around tokens, above the threshold or not) at the final prices;
+    # bounds (iterations,), nan where none was needed. Returns the bound at the final prices.
     n_vertices, n_tokens = edge_start.shape[0] - 1, highest.shape[0]
     word_before, word_after = np.empty((n_vertices, n_tokens)), np.empty((n_vertices, n_tokens))
     pairs = np.empty((n_vertices, n_vertices))
+    f_below, l_below = np.empty(f_prices.shape[0]), np.empty(l_prices.shape[0])
     bound = np.inf
     bounds[:] = np.nan
     for k in range(iterations):
@@ -351,11 +367,15 @@ def tighten(
             for e in range(edge_start[v], edge_start[v + 1]):
                 if values[e] + outside[v] <= threshold:
                     alive[e] = False
+        token_marginals(
+            edge_start, symbol_start, symbols, highest, reverse, first_token, last_token, begin, end, f_start, f_tokens, f_prices, f_dead,
+            l_start, l_tokens, l_prices, l_dead, before, after, joint, values, inside, outside, word_before, word_after, pairs, f_below,
+            f_around, l_below, l_around,
+        )  # fmt: skip
         if k == iterations - 1 or (k >= PATIENCE and bounds[k - PATIENCE] - bound < STALL * (bounds[k - PATIENCE] - threshold)):
             break
-        diffuse(
-            edge_start, symbol_start, symbols, highest, reverse, first_token, last_token, begin, end, threshold, resolution, f_start,
-            f_tokens, f_prices, f_dead, l_start, l_tokens, l_prices, l_dead, before, after, joint, values, inside, outside, word_before,
-            word_after, pairs,
-        )  # fmt: skip
+        move(f_prices, f_dead, f_below, f_around, threshold, resolution)
+        move(l_prices, l_dead, l_below, l_around, threshold, resolution)
+    take_inside_out(f_start, f_around, inside)
+    take_inside_out(l_start, l_around, inside)
     return bound

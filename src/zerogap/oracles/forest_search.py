@@ -2,8 +2,9 @@
 
 Bar-Hillel et al. 1961 in the form of Rush 2014, sections 5.4 and 7.4: a piece is a vertex with the ends that the model must know (see
 zerogap.oracles.lm_boundaries), and of several with the same ends the best one stands for all. With prices (see
-zerogap.oracles.boundary_prices), a piece is kept only if its score, its prices and the bound on what is outside of its vertex come to more
-than the threshold: this is optimal beam search without a beam.
+zerogap.oracles.boundary_prices), a piece is kept only if its score, its prices and the bound on what is around its two tokens come to more
+than the threshold. Without a beam this finds all that there is; a beam keeps so many pieces of every vertex, those that lose the least
+(Rush 2014, algorithm 10), and tells whether it left any out.
 
 Target sides are read from left to right. What was read so far is a piece too, bounded by the relaxation of what is left; those with the
 same ends are one. Pieces of a vertex are grouped by their left ends, so that what stands before them is scored once for each group.
@@ -143,22 +144,25 @@ def group_pieces(begin, end, lefts, losses, room, members, n_members, group_firs
 @kernel(
     int64(
         *FOREST_TYPES, readonly(boolean, 1), readonly(float64, 1), readonly(float64, 1), readonly(float64, 2), readonly(float64, 2),
-        readonly(float64, 2), readonly(float64, 2), readonly(float64, 2), readonly(float64, 2), readonly(float64, 1), readonly(int32, 1),
-        readonly(int32, 1), float64, int64, int64, types.Tuple(BOUNDARY_TYPES), readonly(int64, 1), int64, int64, int64, writable(int64, 1),
+        readonly(float64, 2), readonly(float64, 2), readonly(float64, 2), readonly(float64, 2), readonly(float64, 2), readonly(float64, 2),
+        readonly(float64, 1), readonly(int32, 1), readonly(int32, 1), float64, int64, int64, types.Tuple(BOUNDARY_TYPES),
+        readonly(int64, 1), int64, int64, int64, int64, writable(int64, 1),
         writable(int64, 1), writable(int32, 1), writable(int32, 1), writable(float64, 1), writable(int32, 1), writable(int32, 2),
         writable(int64, 1),
     )
 )  # fmt: skip
 def search_pieces(
-    edge_start, symbol_start, symbols, scores, alive, inside, outside, before, after, joint, highest, first_prices, last_prices, waiting,
-    last_token, last_of_word, threshold, start, end, lm, order, done, n_pieces, budget, first, last, lefts, states, piece_scores, edges,
-    below, counts,
+    edge_start, symbol_start, symbols, scores, alive, inside, outside, before, after, joint, highest, first_prices, last_prices,
+    around_first, around_last, waiting, last_token, last_of_word, threshold, start, end, lm, order, done, n_pieces, budget, width, first,
+    last, lefts, states, piece_scores, edges, below, counts,
 ):  # fmt: skip
+    # first_prices, last_prices, around_first, around_last (vertices, tokens), -inf for tokens that a vertex does not have
     # waiting (lefts + 1,): bound on what waits but for the first word, the empty piece last; last_token (states,); order (vertices,): all
     # of them, what is below a vertex before it; the first `done` have pieces, `n_pieces` in all.
-    # out: first, last (vertices,): the pieces of each; pieces as in zerogap.oracles.cube; counts (3,): how often the model was asked about
-    # a piece, vertices done, pieces. Returns the best piece of the root by its finished score, -1 if there is none, TOO_MANY if they do
-    # not fit, PAUSED if the model was asked more often than `budget`: then the last vertex is not done.
+    # out: first, last (vertices,): the pieces of each; pieces as in zerogap.oracles.cube; counts (4,): how often the model was asked about
+    # a piece, vertices done, pieces, pieces that did not fit the beam of `width` (added to). Returns the best piece of the root by its
+    # finished score, -1 if there is none, TOO_MANY if they do not fit, PAUSED if the model was asked more often than `budget`: then the
+    # last vertex is not done.
     n_vertices, arity, n_words = edge_start.shape[0] - 1, below.shape[1], lm[2].shape[0]
     size = lefts.shape[0]
     losses = np.empty(size)
@@ -202,7 +206,6 @@ def search_pieces(
             continue
         n_slots = 64
         piece_slots = np.full(n_slots, -1, dtype=np.int64)
-        need = threshold - outside[v]
         for e in range(edge_start[v], edge_start[v + 1]):
             if not alive[e] or scores[e] == -np.inf:
                 continue
@@ -227,16 +230,22 @@ def search_pieces(
                     left, state, score = a_left[i], a_state[i], a_score[i]
                     token = np.int64(n_words)
                     head_side = 0.0  # what waits at the left end, with its price
+                    need = threshold - outside[v]
                     if left != EMPTY_PIECE:
                         token = np.int64(last_token[state])
-                        head_side = waiting[left] + first_prices[v, first_of_left(left, lm[8], n_words)]
+                        word = first_of_left(left, lm[8], n_words)
+                        head_side = waiting[left] + first_prices[v, word]
+                        need = threshold - around_first[v, word]
                     for g in range(group_start[t], group_end[t]):
                         least = losses[members[group_first[g]]]
                         if left != EMPTY_PIECE and not score + head_side + after[t, token] + inside[t] - least + rest[p - a] > need:
                             break  # groups come in the order of what their best pieces lose
                         piece_left = group_left[g]
                         word = first_of_left(piece_left, lm[8], n_words)
-                        gap = highest[token, word] + head_side if left != EMPTY_PIECE else first_prices[v, word]
+                        gap = highest[token, word] + head_side
+                        if left == EMPTY_PIECE:
+                            gap = first_prices[v, word]
+                            need = threshold - around_first[v, word]
                         if not score + gap - first_prices[t, word] + inside[t] - least + rest[p - a] > need:
                             continue
                         tried += 1
@@ -274,8 +283,9 @@ def search_pieces(
                     break
             for i in range(n):
                 left, state, score = a_left[i], a_state[i], a_score[i]
-                priced = score + waiting[left] + first_prices[v, first_of_left(left, lm[8], n_words)] + last_prices[v, last_token[state]]
-                if not priced > need:
+                word, token = first_of_left(left, lm[8], n_words), np.int64(last_token[state])
+                priced = score + waiting[left] + first_prices[v, word] + last_prices[v, token]
+                if not priced + min(around_first[v, word], around_last[v, token]) > threshold:
                     continue
                 slot = slot_of(left, state, n_slots)
                 while piece_slots[slot] >= 0 and (lefts[piece_slots[slot]] != left or states[piece_slots[slot]] != state):
@@ -301,6 +311,14 @@ def search_pieces(
                 piece_scores[j], edges[j], losses[j] = score, e, inside[v] - priced
                 for h in range(arity):
                     below[j, h] = a_below[i * arity + h] if h < k else -1
+        if n_pieces - begin > width:
+            counts[3] += n_pieces - begin - width
+            kept = np.sort(np.argsort(losses[begin:n_pieces], kind="mergesort")[:width])
+            for i in range(width):
+                j, h = begin + i, begin + kept[i]
+                lefts[j], states[j], piece_scores[j], edges[j], losses[j] = lefts[h], states[h], piece_scores[h], edges[h], losses[h]
+                below[j] = below[h]
+            n_pieces = begin + width
         last[v] = n_pieces
         group_start[v] = n_groups
         members, n_members, group_first, group_last, group_left, n_groups = group_pieces(

@@ -30,6 +30,15 @@ class Multipliers:
 
 
 @dataclass(frozen=True, slots=True)
+class Signatures:
+    """Multipliers, and a search: of all hypotheses of a constrained hypergraph, a vertex and how much of every row it uses, the checker
+    builds those that these multipliers do not show to be below the claimed bound (Rush 2014, section 7.4)."""
+
+    kind: ClassVar[str] = "signatures"
+    values: tuple[float, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CutDuals:
     """Dual values of cuts of an arborescence (Edmonds 1967): every tree has an arc into each set of words.
 
@@ -148,6 +157,7 @@ class Leaves:
 Certificate = (
     DynamicProgram
     | Multipliers
+    | Signatures
     | CutDuals
     | Intersection
     | Agreement
@@ -164,7 +174,7 @@ def certificate_to_json(certificate: Certificate) -> dict[str, Any]:
     match certificate:
         case DynamicProgram():
             body: dict[str, Any] = {}
-        case Multipliers(values):
+        case Multipliers(values) | Signatures(values):
             body = {"values": [number_to_json(v) for v in values]}
         case CutDuals(sets, values):
             body = {"sets": [list(s) for s in sets], "values": [number_to_json(v) for v in values]}
@@ -203,6 +213,10 @@ def certificate_from_json(value: Any, where: str = "certificate") -> Certificate
 
 def multipliers_from_json(value: dict[str, Any], where: str) -> Multipliers:
     return Multipliers(numbers_from_json(field(value, "values", where), f"{where}.values"))
+
+
+def signatures_from_json(value: dict[str, Any], where: str) -> Signatures:
+    return Signatures(numbers_from_json(field(value, "values", where), f"{where}.values"))
 
 
 def cut_duals_from_json(value: dict[str, Any], where: str) -> CutDuals:
@@ -277,6 +291,7 @@ def leaves_from_json(value: dict[str, Any], where: str) -> Leaves:
 FROM_JSON: dict[str, Callable[[dict[str, Any], str], Certificate]] = {
     DynamicProgram.kind: lambda value, where: DynamicProgram(),
     Multipliers.kind: multipliers_from_json,
+    Signatures.kind: signatures_from_json,
     CutDuals.kind: cut_duals_from_json,
     Intersection.kind: intersection_from_json,
     Agreement.kind: agreement_from_json,

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import VerificationError
 from zerogap.grid import Scores, floor_to_unit
 from zerogap.hypergraph.problem import Problem
-from zerogap.proof.certificate import Certificate, DynamicProgram, Leaves, Multipliers, Unsatisfiable
+from zerogap.proof.certificate import Certificate, DynamicProgram, Leaves, Multipliers, Signatures, Unsatisfiable
 from zerogap.proof.leaves import check_cover
 from zerogap.proof.multipliers import checked_multipliers
 from zerogap.structures.hypergraph import Hypergraph
 
+MOST_HYPOTHESES = 2_000_000  # more than this and a search proves nothing in reasonable time
 
-def hypergraph_bound(problem: Problem, certificate: Certificate) -> float:
-    """The bound that a certificate proves."""
+
+def hypergraph_bound(problem: Problem, certificate: Certificate, claimed: float = np.inf) -> float:
+    """The bound that a certificate proves; searches prove the claimed one, or give what is above it."""
+    if isinstance(certificate, Signatures):
+        multipliers = checked_multipliers(certificate.values, problem.constraints, problem.resolution, problem.terms, problem.scores)
+        return max(claimed, best_above(problem, multipliers, claimed))
     return bound_of(problem, problem.scores, certificate)
 
 
@@ -60,12 +67,62 @@ def cannot_hold(problem: Problem, scores: Scores, row: int) -> bool:
     return bool(least > rows.limits[row] or (rows.is_equation[row] and most < rows.limits[row]))
 
 
+def best_above(problem: Problem, multipliers: Scores, claimed: float) -> float:
+    """The best score above the claimed bound of a hyperpath that satisfies every row; -inf if there is none."""
+    graph, rows = problem.hypergraph, problem.constraints
+    reduced = problem.scores - rows.transposed_times(multipliers)
+    around = outside_scores(graph, reduced) + float(multipliers @ rows.limits)
+    dense = np.zeros((graph.n_edges, len(rows)))
+    np.add.at(dense, (rows.columns, np.repeat(np.arange(len(rows)), np.diff(rows.row_start))), rows.coefficients)
+    found: list[dict[tuple[float, ...], float]] = []
+    count = 0
+    for v in range(graph.n_vertices):
+        own: dict[tuple[float, ...], float] = {}
+        if graph.edge_start[v] == graph.edge_start[v + 1]:
+            own[(0.0,) * len(rows)] = 0.0
+        for e in range(int(graph.edge_start[v]), int(graph.edge_start[v + 1])):
+            if problem.scores[e] == -np.inf or around[v] == -np.inf:
+                continue
+            for below in itertools.product(*(found[t].items() for t in graph.tail(e).tolist())):
+                used = dense[e] + np.sum([signature for signature, _ in below], axis=0)
+                score = float(problem.scores[e]) + sum(part for _, part in below)
+                if score - float(multipliers @ used) + around[v] > claimed:
+                    key = tuple(used.tolist())
+                    own[key] = max(own.get(key, -np.inf), score)
+        count += len(own)
+        if count > MOST_HYPOTHESES:
+            raise VerificationError(
+                f"more than {MOST_HYPOTHESES:,} hypotheses may be above the claimed bound: the multipliers prove too little."
+            )
+        found.append(own)
+    final = [score for key, score in found[graph.root].items() if not rows.violated(np.array(key) - rows.limits).any()]
+    return max((score for score in final if score > claimed), default=-np.inf)
+
+
+def outside_scores(graph: Hypergraph, scores: Scores) -> Scores:
+    """The best score of what is around every vertex."""
+    inside, outside = inside_scores(graph, scores), np.full(graph.n_vertices, -np.inf)
+    outside[graph.root] = 0.0
+    for v in range(graph.root, -1, -1):
+        for e in range(int(graph.edge_start[v]), int(graph.edge_start[v + 1])):
+            tail = graph.tail(e).tolist()
+            for u in tail:
+                others = sum(inside[t] for t in tail if t != u)
+                outside[u] = max(outside[u], outside[v] + scores[e] + others)
+    return outside
+
+
 def best_score(graph: Hypergraph, scores: Scores) -> float:
     """The score of a best hyperpath; -inf if there is none."""
+    return float(inside_scores(graph, scores)[graph.root])
+
+
+def inside_scores(graph: Hypergraph, scores: Scores) -> Scores:
+    """The best score of what is below every vertex."""
     best = np.zeros(graph.n_vertices)
     for v in np.flatnonzero(~graph.is_terminal):
         first, last = graph.edge_start[v], graph.edge_start[v + 1]
         at = graph.tail_start[first : last + 1]
         below = np.add.reduceat(best[graph.tails[at[0] : at[-1]]], at[:-1] - at[0])
         best[v] = (scores[first:last] + below).max()
-    return float(best[graph.root])
+    return best

@@ -21,12 +21,13 @@ ROUNDS, ITERATIONS, MORE_ITERATIONS = 2, 40, 12
 
 
 class Tokens(NamedTuple):
-    """The first (or last) words of vertices, as far as the model must know them, and a price for each."""
+    """The first (or last) words of vertices, as far as the model must know them, a price for each, and the most that is around it."""
 
     start: NDArray[np.int64]  # (vertices + 1,)
     tokens: NDArray[np.int32]
     prices: Scores
     dead: NDArray[np.bool_]
+    around: Scores
 
     @property
     def vertices(self) -> NDArray[np.int64]:
@@ -34,12 +35,18 @@ class Tokens(NamedTuple):
 
     def table(self, n_tokens: int) -> Scores:
         """Prices by vertex and token, -inf for what a vertex does not have."""
+        return self.spread(self.prices, n_tokens)
+
+    def table_around(self, n_tokens: int) -> Scores:
+        return self.spread(self.around, n_tokens)
+
+    def spread(self, values: Scores, n_tokens: int) -> Scores:
         dense = np.full((len(self.start) - 1, n_tokens), -np.inf)
-        dense[self.vertices, self.tokens] = np.where(self.dead, -np.inf, self.prices)
+        dense[self.vertices, self.tokens] = np.where(self.dead, -np.inf, values)
         return dense
 
     def copy(self) -> Tokens:
-        return Tokens(self.start, self.tokens, self.prices.copy(), self.dead.copy())
+        return Tokens(self.start, self.tokens, self.prices.copy(), self.dead.copy(), self.around.copy())
 
 
 class Contexts(NamedTuple):
@@ -71,7 +78,8 @@ class Relaxed(NamedTuple):
         """The arrays that zerogap.oracles.forest_search takes after the forest."""
         n_tokens = len(self.contexts.highest)
         bounds = self.alive, self.inside, self.outside, self.before, self.after, self.joint, self.contexts.highest
-        tables = self.firsts.table(n_tokens), self.lasts.table(n_tokens)
+        prices = self.firsts.table(n_tokens), self.lasts.table(n_tokens)
+        tables = (*prices, self.firsts.table_around(n_tokens), self.lasts.table_around(n_tokens))
         return (*bounds, *tables, self.contexts.waiting, self.contexts.last_token, self.contexts.last_of_word)
 
 
@@ -121,7 +129,7 @@ def contexts_of(problem: SyntaxProblem, given: Compiled, possible: NDArray[np.bo
 def tokens_of(held: NDArray[np.bool_]) -> Tokens:
     vertices, tokens = np.nonzero(held)
     start = np.concatenate([[0], np.cumsum(np.bincount(vertices, minlength=len(held)))]).astype(np.int64)
-    return Tokens(start, tokens.astype(np.int32), np.zeros(len(tokens)), np.zeros(len(tokens), dtype=np.bool_))
+    return Tokens(start, tokens.astype(np.int32), np.zeros(len(tokens)), np.zeros(len(tokens), dtype=np.bool_), np.zeros(len(tokens)))
 
 
 def relax(problem: SyntaxProblem, given: Compiled, *, threshold: float, rounds: int = ROUNDS, iterations: int = ITERATIONS) -> Relaxed:
@@ -173,7 +181,8 @@ def priced(
     reverse = np.ascontiguousarray(contexts.highest.T)
     bound = tighten(
         *arrays, fixed, alive, contexts.highest, reverse, contexts.first_token, contexts.last_of_word, problem.language_model.ids[BEGIN],
-        given.end, threshold, problem.resolution, iterations, *firsts, *lasts, values, inside, outside, before, after, joint, bounds,
+        given.end, threshold, problem.resolution, iterations, *firsts[:4], *lasts[:4], values, inside, outside, before, after, joint,
+        firsts.around, lasts.around, bounds,
     )  # fmt: skip
     bounds = bounds[~np.isnan(bounds)]
     return Relaxed(bound, bounds, firsts, lasts, contexts, alive, inside, outside, before, after, joint)
@@ -197,7 +206,8 @@ def tightened(
     ends = contexts.last_token[states[found]].astype(np.int64)
     tables = relaxed.firsts.table(n + 1), relaxed.lasts.table(n + 1)
     own = piece_scores[found] + contexts.waiting[left]
-    useful = own + tables[0][owners, begins] + tables[1][owners, ends] + relaxed.outside[owners] > threshold
+    around = np.minimum(relaxed.firsts.table_around(n + 1)[owners, begins], relaxed.lasts.table_around(n + 1)[owners, ends])
+    useful = own + tables[0][owners, begins] + tables[1][owners, ends] + around > threshold
     found, owners, begins, ends, own, left = found[useful], owners[useful], begins[useful], ends[useful], own[useful], left[useful]
     firsts, lasts = relaxed.firsts.copy(), relaxed.lasts.copy()
     solved = np.zeros(n_vertices, dtype=np.bool_)

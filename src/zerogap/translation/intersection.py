@@ -64,12 +64,12 @@ def search(
     begin = time.perf_counter()
     order = np.argsort(yield_lengths(problem.forest), kind="stable").astype(np.int64)
     store = Store.empty(problem.forest.n_vertices, given.arity, min(limit, FIRST_PIECES))
-    counts = np.zeros(3, dtype=np.int64)
+    counts = np.zeros(4, dtype=np.int64)
     budget, done, n_pieces, tried = FIRST_BUDGET, 0, 0, 0
     while True:
         best = search_pieces(
             *given.forest, *relaxed.for_search(), threshold, given.start, given.end, tuple(given.boundaries), order, done, n_pieces, budget,
-            *store, counts,
+            limit, *store, counts,
         )  # fmt: skip
         tried += int(counts[0])
         done, n_pieces = int(counts[1]), int(counts[2])
@@ -96,14 +96,14 @@ def exhaustive(problem: SyntaxProblem, given: Compiled, *, limit: int) -> Search
     zeros, table = np.zeros(n_vertices), np.zeros((n_vertices, n_words + 1))
     bounds: tuple[Any, ...] = (
         np.ones(problem.forest.n_edges, dtype=np.bool_), zeros, zeros, table, table, np.zeros((n_vertices, n_vertices)),
-        np.zeros((n_words + 1, n_words + 1)), table, table, np.zeros(given.boundaries.n_lefts + 1),
+        np.zeros((n_words + 1, n_words + 1)), table, table, table, table, np.zeros(given.boundaries.n_lefts + 1),
         np.zeros(problem.language_model.n_states, dtype=np.int32), np.zeros(n_words, dtype=np.int32),
     )  # fmt: skip
     store = Store.empty(n_vertices, given.arity, limit)
-    counts = np.zeros(3, dtype=np.int64)
+    counts = np.zeros(4, dtype=np.int64)
     order = np.arange(n_vertices)
     best = search_pieces(
-        *given.forest, *bounds, -np.inf, given.start, given.end, tuple(given.boundaries), order, 0, 0, 1 << 60, *store, counts
+        *given.forest, *bounds, -np.inf, given.start, given.end, tuple(given.boundaries), order, 0, 0, 1 << 60, limit, *store, counts
     )
     if best == TOO_MANY:
         return Searched(None, False, limit, int(counts[0]))
