@@ -18,6 +18,7 @@ from zerogap.cli.evaluate import evaluate_app
 from zerogap.cli.evaluate_dependency import evaluate_dependency_command
 from zerogap.cli.label import label_command
 from zerogap.cli.parse import parse_command
+from zerogap.cli.serve import serve_command
 from zerogap.cli.run import run_command
 from zerogap.cli.train import train_app
 from zerogap.cli.train_dependency import train_dependency_command, train_tagger_command
@@ -35,6 +36,7 @@ COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "label": label_command,
     "evaluate": evaluate_app,
     "constraints": constraints_command,
+    "serve": serve_command,
     "doctor": doctor_command,
     "compile": compile_command,
 }

@@ -105,11 +105,11 @@ class ModelFiles:
             if path is not None and not path.is_file() and not path.is_fifo():
                 raise FormatError(f"{path} cannot be read: {'it is a folder' if path.is_dir() else 'no such file'}.")
 
-    def load(self, sentences: Sequence[Sequence[str]]) -> Translator:
-        """The model, with as much of its table or grammar as the sentences need."""
+    def load(self, sentences: Sequence[Sequence[str]] | None) -> Translator:
+        """The model, with as much of its table or grammar as the sentences need; without sentences, all of it."""
         return self.load_grammar(sentences) if self.grammar is not None else self.load_phrases(sentences)
 
-    def load_grammar(self, sentences: Sequence[Sequence[str]]) -> Translator:
+    def load_grammar(self, sentences: Sequence[Sequence[str]] | None) -> Translator:
         from zerogap.io.arpa import load_language_model
         from zerogap.io.scfg import load_syntax_weights, read_grammar
         from zerogap.translation.scfg import MAX_SPAN
@@ -127,7 +127,7 @@ class ModelFiles:
             language_model = load_language_model(self.language_model)
         return grammar_translator(grammar, weights, language_model, strict=self.strict)
 
-    def load_phrases(self, sentences: Sequence[Sequence[str]]) -> Translator:
+    def load_phrases(self, sentences: Sequence[Sequence[str]] | None) -> Translator:
         from zerogap.io.arpa import load_language_model
         from zerogap.io.moses_ini import load_moses_config
         from zerogap.io.phrase_tables import load_phrase_table
