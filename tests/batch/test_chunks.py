@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import itertools
 
 import pytest
 from hypothesis import given
@@ -24,7 +25,7 @@ def test_nothing_is_lost(lines, format, shard_size, chunk_records):
         patch.setattr(chunks, "CHUNK_RECORDS", chunk_records)
         found = list(cut(records(lines, format), "x", 0, Position(), shard_size, tell=lambda: 0))
         assert b"".join(chunk.piece.content for chunk in found) == b"".join(lines)
-        for before, after in zip(found, found[1:], strict=False):
+        for before, after in itertools.pairwise(found):
             assert before.end.offset == sum(len(chunk.piece.content) for chunk in found[: found.index(after)])
             assert before.end.line == after.piece.line
             assert before.end.shard == after.shard

@@ -199,11 +199,9 @@ def test_packed_output(echo, tmp_path):
 
 
 def test_parquet_in(tmp_path):
-    pyarrow = pytest.importorskip("pyarrow")
-    import pyarrow.parquet
-
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     rows = [{"text": f"x{i}", "n": i} for i in range(50)]
-    pyarrow.parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "rows.parquet")
+    parquet.write_table(pyarrow.Table.from_pylist(rows), tmp_path / "rows.parquet")
     run(Job("echo", (str(tmp_path / "rows.parquet"),), str(tmp_path / "out"), {}, shard_size=20, workers=1))
     assert (tmp_path / "out" / "00000-00002.txt").read_text().splitlines()[0] == '41 {"TEXT": "X40", "N": 40}'
     (tmp_path / "bad.parquet").write_bytes(b"PAR1 no")

@@ -226,3 +226,12 @@ def test_help_teaches(run):
     assert "zerogap parse article.txt --model mine" in run("train", "dependency", "--help").output
     assert "zerogap train tagger train.conllu" in run("train", "tagger", "--help").output
     assert run("train", "dependency", "x.conllu").code == 2
+
+
+def test_shards(run, trees, tmp_path):
+    """Trees that are learned on two parts of the treebank at once, by two processes."""
+    train, test = trees
+    found = run("train", "dependency", train, "-o", tmp_path / "mixed.npz", "--model", "first", "--epochs", 4, "--shards", 2)
+    assert found.code == 0
+    assert run("parse", test, "--model", tmp_path / "mixed.npz", "-o", tmp_path / "parsed.conllu").code == 0
+    assert run("train", "dependency", train, "-o", tmp_path / "x.npz", "--model", "first", "--learner", "crf", "--shards", 2).code == 1

@@ -6,23 +6,25 @@ from __future__ import annotations
 import logging
 import multiprocessing
 import pickle
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Any, Protocol
 
-from zerogap.batch.worker import Loader, Order, Outcome, Worker
 from zerogap.errors import InputError, UnknownMethod
 from zerogap.pipeline.workers import WorkerLost, can_fork, work
 
 ENGINES = ("local", "ray")
 
+Function = Callable[[Any], Any]
+Loader = Callable[[], Function]  # what workers do, loaded where they are
+
 
 class Hand(Protocol):
     """A worker as the scheduler sees it: it has at most one order at a time."""
 
-    def send(self, order: Order) -> None: ...
+    def send(self, order: Any) -> None: ...
 
-    def outcome(self) -> Outcome | None:
+    def outcome(self) -> Any:
         """What came of the order, once it is ready. WorkerLost if there is nobody to answer."""
 
     def end(self) -> None: ...
@@ -39,21 +41,21 @@ class Engine(Protocol):
     def close(self) -> None: ...
 
 
-def engine_of(name: str, load: Loader, limit: float | None, workers: int, address: str | None = None) -> Engine:
+def engine_of(name: str, load: Loader, workers: int, address: str | None = None) -> Engine:
     if name == "local":
-        return LocalEngine(load, limit, workers)
+        return LocalEngine(load, workers)
     if name == "ray":
-        return RayEngine(load, limit, workers, address)
+        return RayEngine(load, workers, address)
     raise UnknownMethod("engine", name, ENGINES)
 
 
 class LocalEngine:
     """Processes that are forked when the model is there: they share its memory and what was compiled. Elsewhere each loads it."""
 
-    def __init__(self, load: Loader, limit: float | None, workers: int) -> None:
+    def __init__(self, load: Loader, workers: int) -> None:
         self.workers = workers
         self.context: Any = multiprocessing.get_context("fork" if can_fork() else "spawn")
-        self.function: Any = Worker(load(), limit) if can_fork() else LoadingWorker(load, limit)
+        self.function: Function = load() if can_fork() else Loading(load)
         self.hands: list[LocalHand] = []
 
     def start(self) -> LocalHand:
@@ -75,38 +77,37 @@ class LocalEngine:
             hand.end()
 
 
-class LoadingWorker:
-    """Loads the task when the first order comes."""
+class Loading:
+    """Loads its function when the first order comes."""
 
-    def __init__(self, load: Loader, limit: float | None) -> None:
-        self.load, self.limit = load, limit
-        self.worker: Worker | None = None
+    def __init__(self, load: Loader) -> None:
+        self.load = load
+        self.function: Function | None = None
 
-    def __call__(self, order: Order) -> Outcome | None:
-        if self.worker is None:
-            self.worker = Worker(self.load(), self.limit)
-        return self.worker(order)
+    def __call__(self, order: Any) -> Any:
+        if self.function is None:
+            self.function = self.load()
+        return self.function(order)
 
 
 class LocalHand:
     def __init__(self, engine: LocalEngine, connection: Connection, process: Any) -> None:
         self.engine, self.connection, self.process = engine, connection, process
 
-    def send(self, order: Order) -> None:
+    def send(self, order: Any) -> None:
         try:
             self.connection.send_bytes(pickle.dumps([order], protocol=pickle.HIGHEST_PROTOCOL))
         except OSError:
             raise WorkerLost("a process of the job has ended.") from None
 
-    def outcome(self) -> Outcome | None:
+    def outcome(self) -> Any:
         try:
             found, error = pickle.loads(self.connection.recv_bytes())
         except (EOFError, OSError):
             raise WorkerLost("a process of the job has ended.") from None
         if error is not None:
             raise error
-        outcome: Outcome | None = found[0]
-        return outcome
+        return found[0]
 
     def end(self) -> None:
         """At once, whatever it does."""
@@ -119,21 +120,21 @@ class LocalHand:
 class RayEngine:
     """Actors that load the task themselves. `address` is that of a cluster; without it, Ray is started on this machine."""
 
-    def __init__(self, load: Loader, limit: float | None, workers: int, address: str | None) -> None:
+    def __init__(self, load: Loader, workers: int, address: str | None) -> None:
         try:
             import ray
         except ImportError:
             raise InputError("engine is 'ray', which is not installed: expected 'local', or pip install 'zerogap[ray]'.") from None
         load()  # what is wrong with it is said here, and not by an actor
-        self.ray, self.load, self.limit, self.workers = ray, load, limit, workers
+        self.ray, self.load, self.workers = ray, load, workers
         self.began = not ray.is_initialized()
         if self.began:
             local = {"num_cpus": workers, "include_dashboard": False} if address is None else {"address": address}
             ray.init(logging_level=logging.ERROR, log_to_driver=False, **local)
-        self.actor = ray.remote(num_cpus=1, max_restarts=0)(LoadingWorker)
+        self.actor = ray.remote(num_cpus=1, max_restarts=0)(Loading)
 
     def start(self) -> RayHand:
-        return RayHand(self.ray, self.actor.remote(self.load, self.limit))
+        return RayHand(self.ray, self.actor.remote(self.load))
 
     def ready(self, hands: Sequence[RayHand], timeout: float | None) -> list[RayHand]:
         by_answer = {hand.answer: hand for hand in hands}
@@ -150,15 +151,14 @@ class RayHand:
         self.ray, self.actor = ray, actor
         self.answer: Any = None
 
-    def send(self, order: Order) -> None:
+    def send(self, order: Any) -> None:
         self.answer = self.actor.__call__.remote(order)
 
-    def outcome(self) -> Outcome | None:
+    def outcome(self) -> Any:
         try:
-            found: Outcome | None = self.ray.get(self.answer)
+            return self.ray.get(self.answer)
         except self.ray.exceptions.RayActorError:
             raise WorkerLost("an actor of the job has ended.") from None
-        return found
 
     def end(self) -> None:
         self.ray.kill(self.actor)

@@ -21,6 +21,8 @@ from zerogap.batch.job import Job, Plan, planned
 from zerogap.batch.manifest import LOCK, Manifest, Shard, opened_manifest
 from zerogap.batch.places import Folder, is_url
 from zerogap.batch.scheduler import in_order
+from zerogap.batch.tasks import Task
+from zerogap.batch.worker import Worker
 from zerogap.errors import InputError
 
 
@@ -82,9 +84,13 @@ def run(job: Job, *, report: Report | None = None) -> Summary:
     return Summary(totals.records, totals.failures, totals.gaps, totals.shards, progress.answered, seconds, failed)
 
 
+def worker_of(task: Task, format: str, limit: float | None) -> Worker:
+    return Worker(task.load(format), limit)
+
+
 def go_on(plan: Plan, folder: Folder, manifest: Manifest, progress: Progress, report: Report | None) -> None:
     job = plan.job
-    load = partial(plan.task.load, plan.format)
+    load = partial(worker_of, plan.task, plan.format, job.limit)
     left = [(number, path) for number, path, _ in plan.inputs if number not in manifest.finished]
     measure = measured(plan, manifest)
     failures: dict[int, str] = {}
@@ -104,7 +110,7 @@ def go_on(plan: Plan, folder: Folder, manifest: Manifest, progress: Progress, re
             begun = manifest.positions.get(done, Position())
             manifest.add({"input": done, "shards": begun.shard, "failed": failures.get(done)})
 
-    engine = engine_of(job.engine, load, job.limit, job.n_workers, job.address)
+    engine = engine_of(job.engine, load, job.n_workers, job.address)
     try:
         with closing(engine), closing(all_chunks(plan, manifest, list(left), failures)) as chunks:
             for chunk, outcome in in_order(engine, chunks, limit=job.limit):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import sys
 import time
@@ -20,6 +19,7 @@ from zerogap.cli import options
 from zerogap.cli.decode import GAP_LEFT_OPEN
 from zerogap.cli.options import counted, names_of, placed
 from zerogap.cli.progress import Steps, progress
+from zerogap.cli.run import do, job_of_command
 from zerogap.errors import Infeasible, UnknownMethod
 
 if TYPE_CHECKING:
@@ -52,6 +52,7 @@ def label_command(
     columns: options.Columns = None,
     comments: options.Comments = False,
     format: options.Format = "auto",
+    engine: options.Engine = None,
     threads: options.Threads = None,
 ) -> None:
     """Label sequences with a trained model, and prove that no labels score higher.
@@ -66,7 +67,16 @@ def label_command(
     """
     from zerogap.io.examples import read_records
     from zerogap.io.lines import writing
+    from zerogap.io.proofs import proof_line
 
+    if engine is not None:
+        chosen = {
+            "model": str(model), "constraints": None if constraints is None else str(constraints), "no_constraints": no_constraints,
+            "keep_labels": keep_labels, "method": method, "time_limit": time_limit, "columns": names_of(columns), "comments": comments,
+            "certificates": certificates is not None,
+        }  # fmt: skip
+        do(job_of_command("label", input, output, engine, chosen, workers=threads, format=format))
+        return
     tagger = tagger_of(model, constraints, no_constraints, on_infeasible, method, time_limit, threads)
     records = read_records(input, columns=names_of(columns), labelled=frozenset(tagger.model.labels), comments=comments, format=format)
     tally = Tally()
@@ -75,7 +85,7 @@ def label_command(
             with placed(answer.where):
                 out.write(answer.record.written(answer.labels, keep=keep_labels))
             if proofs is not None:
-                proofs.write(json.dumps(proof_of(answer), ensure_ascii=False) + "\n")
+                proofs.write(proof_line(answer.problem, answer.solution, {"line": answer.record.line}))
     tally.tell()
 
 
@@ -204,10 +214,3 @@ def answer_of(
         return Answer(record, where, solution.structure or (), free, solution)  # type: ignore[arg-type]  # the model's labels are names
     tally.notes.append(f"{reason} Left out.")
     return None
-
-
-def proof_of(answer: Answer) -> dict[str, Any]:
-    from zerogap.io.problems import problem_to_json
-    from zerogap.proof.files import solution_to_json
-
-    return {"line": answer.record.line, "problem": problem_to_json(answer.problem), "solution": solution_to_json(answer.solution)}

@@ -61,6 +61,14 @@ Tags = Annotated[
 OnError = Annotated[
     str, typer.Option("--on-error", help="What to do with a sentence that is malformed: stop, or skip (leave it out).", metavar="WHAT")
 ]
+Engine = Annotated[
+    str | None,
+    typer.Option(
+        "--engine",
+        help="local or ray: a job over all files that INPUT names (corpus/*.gz), written as shards to a folder; see zerogap run.",
+        metavar="ENGINE",
+    ),
+]
 Threads = Annotated[int | None, typer.Option(help="As many as there are processors unless given.", min=1, metavar="N")]
 
 

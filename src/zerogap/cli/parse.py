@@ -18,6 +18,7 @@ from zerogap.cli import options
 from zerogap.cli.decode import GAP_LEFT_OPEN
 from zerogap.cli.options import counted
 from zerogap.cli.progress import Steps, progress
+from zerogap.cli.run import do, job_of_command
 from zerogap.cli.treebanks import COLUMNS
 from zerogap.errors import FormatError, InputError, UnknownMethod
 
@@ -63,6 +64,7 @@ def parse_command(
     fast: Annotated[
         bool, typer.Option("--fast", help="By the cascade of the model: faster, without a proof; the gap that is told is wide.")
     ] = False,
+    engine: options.Engine = None,
     threads: options.Threads = None,
 ) -> None:
     """Parse text or a treebank, and prove that no tree scores higher.
@@ -81,10 +83,18 @@ def parse_command(
 
     [bold]zerogap parse test.conllu --model mine.npz -o parsed.conllu --certificates proofs.jsonl[/bold]
 
+    [bold]zerogap parse "corpus/*.txt.gz" --engine local -o parsed[/bold] (many files: see [bold]zerogap run[/bold])
+
     Then check: [bold]zerogap verify proofs.jsonl[/bold], [bold]zerogap evaluate dependency test.conllu parsed.conllu[/bold]
     """
     from zerogap.io.lines import writing
 
+    if engine is not None:
+        given = "lines" if lines and input_format in ("auto", "text") else input_format
+        chosen = {"model": model, "tagger": tagger, "tags": tags, "format": format or "conllu", "fast": fast}
+        chosen["certificates"] = certificates is not None
+        do(job_of_command("parse", input, output, engine, chosen, workers=threads, format=given))
+        return
     is_text = is_a_text(input)
     for what, given, known in (("--format", format or "conllu", FORMATS), ("--tags", tags, TAGS), ("--on-error", on_error, POLICIES)):
         if given not in known:
@@ -214,12 +224,9 @@ def writer_of(format: str, to_terminal: bool) -> Callable[[ParsedSentence], str]
 
 
 def proof_of(parsed: ParsedSentence, unparsed: Unparsed) -> str:
-    from zerogap.io.problems import problem_to_json
-    from zerogap.proof.files import solution_to_json
+    from zerogap.io.proofs import proof_line
 
-    where = {"line": unparsed.line, "id": parsed.sentence.name}
-    value = where | {"problem": problem_to_json(parsed.problem), "solution": solution_to_json(parsed.solution)}
-    return json.dumps(value, ensure_ascii=False) + "\n"
+    return proof_line(parsed.problem, parsed.solution, {"line": unparsed.line, "id": parsed.sentence.name})
 
 
 @dataclass(slots=True)

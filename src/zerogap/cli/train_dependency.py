@@ -122,6 +122,15 @@ def train_dependency_command(
         Path | None,
         typer.Option(help="Keep the state here after every epoch; training that was interrupted goes on from it.", metavar="FOLDER"),
     ] = None,
+    shards: Annotated[
+        int,
+        typer.Option(
+            help="With mira or perceptron: learn trees on so many parts of the treebank at once, and mix the weights after every epoch.",
+            min=1,
+            metavar="N",
+        ),
+    ] = 1,
+    engine: Annotated[str, typer.Option(help="With --shards: local (processes) or ray.", metavar="ENGINE")] = "local",
     templates: Annotated[
         Path | None, typer.Option(help="A file with a feature template per line, such as arc: head.form+mod.upos.", metavar="FILE")
     ] = None,
@@ -171,6 +180,12 @@ def train_dependency_command(
             given, held_out = with_found_tags(given, held_out, jackknife)
     log = Log(by_likelihood=algorithm in ("crf", "bp"))
     with progress("training") as steps:
+        spread: dict[str, Any] = {}
+        if shards > 1:
+            from zerogap.batch.spreading import spread_over
+            from zerogap.pipeline.in_order import processors
+
+            spread = {"shards": shards, "spread": spread_over(engine, min(shards, processors()))}
         parser = train(
             given,
             order=order,
@@ -189,6 +204,7 @@ def train_dependency_command(
             min_count=min_count,
             most_features=max_features,
             checkpoints=checkpoints,
+            **spread,
             report=lambda done: steps.advance(log.added(done)),
         )
     if cascade:

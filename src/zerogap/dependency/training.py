@@ -21,6 +21,7 @@ from zerogap.dependency.tree_training import train_trees
 from zerogap.errors import InputError, InvalidStructure, UnknownMethod
 from zerogap.features.part_keys import PartFeatures, TokenHashes, attributes_of
 from zerogap.features.part_templates import PartTemplate, parse_part_templates
+from zerogap.learning.mixing import Spread, one_by_one
 
 __all__ = ["Progress", "train"]
 
@@ -46,6 +47,8 @@ def train(
     min_count: int = 0,
     most_features: int | None = None,
     checkpoints: str | Path | None = None,
+    shards: int = 1,
+    spread: Spread = one_by_one,
     report: Callable[[Progress], None] | None = None,
 ) -> Parser:
     """A parser from sentences with trees; with `labels`, those of the sentences are learned too.
@@ -56,7 +59,8 @@ def train(
     features of wrong trees get weights too, but from crf), and the `most_features` largest weights are kept. With `development`, the best
     epoch is taken, and training stops after `patience` epochs without a better one. `checkpoints` is a folder: a run that was interrupted
     goes on from there. With `projective=False` arcs may cross; with `relaxed` heads then learn to choose their modifiers without any tree,
-    which is faster (Rush 2014, section 6.6).
+    which is faster (Rush 2014, section 6.6). With several `shards`, trees are learned on all of them at once, and weights are mixed after
+    every epoch (McDonald et al. 2010); `spread` says who does them, as `zerogap.batch.spreading.spread_over` gives it.
     """
     for name, given, known in (("order", order, ORDERS), ("algorithm", algorithm, ALGORITHMS)):
         if given not in known:
@@ -70,6 +74,8 @@ def train(
             f"relaxed=True was given with order {order!r}, algorithm {algorithm!r} and projective={projective}: expected an order above"
             " 'first', 'mira' or 'perceptron', and projective=False."
         )
+    if isinstance(shards, bool) or not isinstance(shards, int) or shards < 1 or (shards > 1 and algorithm not in ("mira", "perceptron")):
+        raise InputError(f"shards is {shards!r} with algorithm {algorithm!r}: expected 1, or more with 'mira' or 'perceptron'.")
     for name, number in (("epochs", epochs), ("seed", seed), ("min_count", min_count)):
         if isinstance(number, bool) or not isinstance(number, int) or number < 0:
             raise InputError(f"{name} is {number!r}: expected an integer, 0 or more.")
@@ -92,7 +98,7 @@ def train(
     folder = None if checkpoints is None else Path(checkpoints)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-    options = Options(epochs, seed, step, projective, single_root, threshold, min_count, patience, folder, report, relaxed)
+    options = Options(epochs, seed, step, projective, single_root, threshold, min_count, patience, folder, report, relaxed, shards, spread)
     pruner, candidates, held_out_candidates = None, None, None
     if order != "first" and threshold > 0.0:
         pruner, candidates, held_out_candidates = train_pruner(train_set, held_out, columns, options)

@@ -16,6 +16,7 @@ from zerogap.dependency.sentences import Sentence
 from zerogap.features.part_templates import PartTemplate
 from zerogap.features.weight_learning import WeightTable
 from zerogap.features.weight_table import Keys
+from zerogap.learning.mixing import Spread, one_by_one
 from zerogap.learning.online import Epoch
 from zerogap.oracles.eisner import eisner_kernel
 
@@ -44,6 +45,8 @@ class Options:
     folder: Path | None  # of checkpoints
     report: Callable[[Progress], None] | None
     relaxed: bool = False  # learn from what heads choose on their own
+    shards: int = 1  # more: iterative parameter mixing
+    spread: Spread = one_by_one  # who does the shards
 
     def stage(self, name: str, epochs: int, fingerprint: str, evaluate: Any = None) -> dict[str, Any]:
         """What `run_epochs` is told."""

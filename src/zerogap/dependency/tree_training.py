@@ -24,6 +24,7 @@ from zerogap.features.part_templates import PartTemplate
 from zerogap.features.weight_learning import WeightTable
 from zerogap.features.weight_table import Keys
 from zerogap.grid import Scores
+from zerogap.learning.mixing import run_mixed
 from zerogap.learning.online import run_epochs
 from zerogap.oracles.arborescence import maximum_arborescence
 from zerogap.oracles.eisner import eisner_kernel
@@ -142,5 +143,9 @@ def train_trees(
         found = train_by_beliefs(features, sentences, candidates, options, stage, grand=grand)
     else:
         keys = (keys_of_tree(features, features.encode(s.columns, len(s)), heads) for s, heads in zip(sentences, gold, strict=True))
-        found = run_epochs(step, len(sentences), start=start_with(keys, options.min_count), **stage)
+        start = start_with(keys, options.min_count)
+        if options.shards > 1:
+            found = run_mixed(step, len(sentences), shards=options.shards, spread=options.spread, start=start, **stage)
+        else:
+            found = run_epochs(step, len(sentences), start=start, **stage)
     return part_model(features, *found, most=most_features)
