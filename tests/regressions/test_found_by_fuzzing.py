@@ -8,6 +8,7 @@ from zerogap.errors import FormatError, InputError
 from zerogap.io.arpa import load_language_model
 from zerogap.io.conllu import read_conllu
 from zerogap.io.constraints import load_constraints
+from zerogap.io.forests import forest_from_json
 from zerogap.io.lines import Piece
 from zerogap.io.openfst import read_openfst
 from zerogap.io.translation_weights import weights_of_file
@@ -72,6 +73,18 @@ def test_automata_that_are_no_text(tmp_path):
         read_openfst(tmp_path / "missing.fst")
     with pytest.raises(FormatError, match="not UTF-8"):
         read_openfst(Piece("a.fst", b"0 1 \xff\n"))
+
+
+@pytest.mark.parametrize("vertex", [2**31, 2**63, 10**19])
+@pytest.mark.parametrize("place", ["root", "head", "target"])
+def test_vertices_beyond_all_arrays(vertex, place):
+    value = {"format": "zerogap-forest", "version": 1, "root": 0, "edges": [{"head": 0, "target": ["a", 1]}, {"head": 1, "target": ["b"]}]}
+    if place == "root":
+        value["root"] = vertex
+    else:
+        value["edges"][0][place] = vertex if place == "head" else [vertex]
+    with pytest.raises(FormatError, match="names vertex"):
+        forest_from_json(value)
 
 
 def test_a_weight_that_is_an_equals_sign():

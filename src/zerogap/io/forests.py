@@ -52,6 +52,9 @@ def forest_from_json(value: Any, where: str = "forest") -> Forest:
         rules.append((head, target, number_from_json(edge.get("score", 0.0), f"{here}.score")))
     if not rules:
         raise FormatError(f"{where}.edges is empty: expected at least one hyperedge into the root.")
+    vertices = [root, *(head for head, _, _ in rules), *(s for _, target, _ in rules for s in target if not isinstance(s, str))]
+    if max(vertices) >= len(vertices):  # arrays are as long as the largest number says
+        raise FormatError(f"{where} names vertex {max(vertices)}: expected numbers from 0 on, and less than {len(vertices)} here.")
     names = value.get("vertices")
     if names is not None:
         names = [named(name) for name in expect(names, list, f"{where}.vertices")]
