@@ -57,8 +57,8 @@ def extended(problem: Problem, factors: Factors, tables: FactorTables, node: Nod
     core = tables.layout
     first, second, head_start, head, share_start, of_all, weights, constant, total = extend(
         factors.begin, factors.heads, factors.scores, factors.start, factors.arc, factors.phi, factors.arcs, node.allowed, core.first,
-        core.second, core.share_start, core.start, core.number, node.active, shares, 1 if problem.projective else 0,
-        1 if problem.single_root else 0, tables.limit,
+        core.second, core.head_start, core.head, core.share_start, core.start, core.number, node.active, shares,
+        1 if problem.projective else 0, 1 if problem.single_root else 0, tables.limit,
     )  # fmt: skip
     if not problem.terms * problem.largest + total < math.ldexp(tables.unit, MANTISSA_BITS):
         return None

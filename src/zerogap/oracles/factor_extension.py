@@ -39,13 +39,13 @@ def push_compatible(m, k, s, theta_k, added, projective, single_root, rest):
 
 @rare_kernel(
     types.Tuple((*[INTEGERS] * 5, SCORES, writable(float64, 2), float64, float64))(
-        READ_INTEGERS, readonly(int64, 2), READ_SCORES, *LARGER, readonly(float64, 2), readonly(boolean, 2), *[READ_INTEGERS] * 6,
+        READ_INTEGERS, readonly(int64, 2), READ_SCORES, *LARGER, readonly(float64, 2), readonly(boolean, 2), *[READ_INTEGERS] * 8,
         READ_SCORES, int64, int64, float64,
     )
 )  # fmt: skip
 def extend(
-    begin, heads, scores, start, arc, phi, arcs, core, core_first, core_second, core_share_start, core_start, core_number, core_active,
-    core_shares, projective, single_root, limit,
+    begin, heads, scores, start, arc, phi, arcs, core, core_first, core_second, core_head_start, core_head, core_share_start, core_start,
+    core_number, core_active, core_shares, projective, single_root, limit,
 ):  # fmt: skip
     """The layout of all arcs that are not -inf, first, second, head_start, head and share_start; shares for it, those of all larger
     factors among them; the arcs with their shares, the constant, and a bound of what is added up for a tree beside scores.
@@ -84,19 +84,19 @@ def extend(
             theta[heads[i, 1], heads[i, 0]] += scores[i]
         for h in range(size):
             rest[h] = -np.inf
-        at = core_share_start[table_of[pair]] if table_of[pair] >= 0 else 0
-        for k in range(size):
-            if core[k, s]:
-                given[k] = core_shares[at] if table_of[pair] >= 0 else 0.0
-                at += 1
-                push_compatible(m, k, s, theta[k], -given[k], projective, single_root, rest)
+        at = core_share_start[table_of[pair]] - core_head_start[s] if table_of[pair] >= 0 else 0
+        for j in range(core_head_start[s], core_head_start[s + 1]):
+            k = core_head[j]
+            given[k] = core_shares[at + j] if table_of[pair] >= 0 else 0.0
+            push_compatible(m, k, s, theta[k], -given[k], projective, single_root, rest)
         most = 0.0
         for i in range(head_start[s], head_start[s + 1]):
             k = head[i]
             if not core[k, s]:
                 given[k] = -np.inf
-                for h in range(size):
-                    if core[h, m] and rest[h] > -np.inf and not never_both(h, m, k, s, projective, single_root):
+                for j in range(core_head_start[m], core_head_start[m + 1]):
+                    h = core_head[j]
+                    if rest[h] > -np.inf and not never_both(h, m, k, s, projective, single_root):
                         given[k] = max(given[k], theta[k, h] - rest[h])
                 given[k] = min(max(given[k], -limit), limit) if given[k] > -np.inf else 0.0
             shares[share_start[q] + i - head_start[s]] = given[k]

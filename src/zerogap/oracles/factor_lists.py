@@ -31,16 +31,20 @@ def never_both(h, m, k, s, projective, single_root):
 def group_pairs(start, arcs, scores, weights, projective, single_root, begin, heads, values, place):
     """Factors of two arcs by their words, those that may hold; returns how many there are. out: begin, heads, values, place."""
     size = weights.shape[0]
-    for pair in range(size * size + 1):
-        begin[pair] = 0
+    head_of, word_of = np.empty(size * size, dtype=np.int64), np.empty(size * size, dtype=np.int64)  # division is slow
+    for h in range(size):
+        for m in range(size):
+            begin[h * size + m] = 0
+            head_of[h * size + m], word_of[h * size + m] = h, m
+    begin[size * size] = 0
     for turn in range(2):  # how many there are of each pair, and then where they go
         for i in range(start.size - 1):
             if start[i + 1] - start[i] != 2 or scores[i] == 0.0:
                 continue
             one, other = arcs[start[i]], arcs[start[i] + 1]
-            if one % size > other % size:
+            if word_of[one] > word_of[other]:
                 one, other = other, one
-            h, m, k, s = one // size, one % size, other // size, other % size
+            h, m, k, s = head_of[one], word_of[one], head_of[other], word_of[other]
             if weights[h, m] == -np.inf or weights[k, s] == -np.inf or never_both(h, m, k, s, projective, single_root):
                 continue
             pair = m * size + s
