@@ -1,7 +1,8 @@
 """Projective parsing with non-local factors by branch and bound: tables 2 and 3 and figures 4 and 5 of Qian & Liu (2013), on treebanks.
 
     python benchmarks/nonlocal_factors.py [--models FOLDER] [--treebanks en_ewt ptb_dep zh_gsd] [--train N] [--test N] [--epochs 5]
-                                          [--more-epochs 2] [--train-heads 10] [--parts families pruning lengths]
+                                          [--more-epochs 2] [--train-heads 10] [--passes 1]
+                                          [--parts families pruning lengths ilp dense]
 
 Reads ../shared/data/ud and ptb_dep (or ZEROGAP_DATA); what is not there is left out. The baseline is a second-order parser (arcs and
 adjacent siblings), trained by MIRA on gold tags for --epochs, the best one on the development part. All others begin with its weights and
@@ -16,8 +17,9 @@ every family and the paper's combination. Models that are in FOLDER already are 
     ilp       the test sentences of at most 15 words, by the integer program in HiGHS too, the combination with k = 10
     dense     random factors of every pair of arcs, +1 or -1, 12 words: against all projective trees, one by one; 7 words, arcs may cross
 
-Times are of whole sentences, from words to a proven tree, on one core. The paper's figures stand beside ours; its corpora are others (PTB
-sec. 23 with predicted tags, CTB5), and so was its machine.
+Times are of whole sentences, from words to a proven tree, on one core: processor time, as other work may run beside, and with --passes the
+fastest of several passes over all sentences. The paper's figures stand beside ours; its corpora are others (PTB sec. 23 with predicted
+tags, CTB5), and so was its machine.
 """
 
 from __future__ import annotations
@@ -65,7 +67,7 @@ PARTS = ("families", "pruning", "lengths", "ilp", "dense")
 SAMPLES = 10_000
 PROGRAM = 15  # words
 VERIFIED = 20  # sentences whose certificates are checked for every row
-LIMIT = 60.0  # seconds for a sentence
+LIMIT, OF_PROGRAM = 60.0, 600.0  # seconds for a sentence
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -107,15 +109,19 @@ def with_columns(sentence: Sentence) -> Sentence:
     return replace(sentence, columns=columns)
 
 
-def measured(parser: FactorParser, sentences: Sequence[Sentence]) -> Measured:
+def measured(parser: FactorParser, sentences: Sequence[Sentence], passes: int = 1) -> Measured:
     for sentence in sentences[:3]:
         parser.parse(sentence)
+    return min((one_pass(parser, sentences, verify=turn == 0) for turn in range(passes)), key=lambda found: float(found.seconds.sum()))
+
+
+def one_pass(parser: FactorParser, sentences: Sequence[Sentence], *, verify: bool) -> Measured:
     rows = []
     for i, sentence in enumerate(sentences):
-        begin = time.perf_counter()
+        begin = time.process_time()
         parse = parser.parse(sentence, time_limit=LIMIT)
-        seconds = time.perf_counter() - begin
-        if i < VERIFIED:
+        seconds = time.process_time() - begin
+        if verify and i < VERIFIED:
             zerogap.verify(parse.problem, parse.solution)
         rows.append((*counts(parse), len(sentence), seconds, parse.calls, parse.solution.gap == 0.0))
     return Measured(*np.array(rows, dtype=np.float64).T)
@@ -187,13 +193,13 @@ def table_2(treebank: str, parsers: dict[str, FactorParser], sentences: Sequence
             base = found
 
 
-def table_3(treebank: str, parser: FactorParser, sentences: Sequence[Sentence]) -> dict[int | None, Measured]:
+def table_3(treebank: str, parser: FactorParser, sentences: Sequence[Sentence], passes: int) -> dict[int | None, Measured]:
     headline(f"Table 3, {treebank}: UAS and words per second by candidate heads of every word, the combination")
     column = 1 if PAPER.get(treebank) == "CTB" else 0
     print(f"{'k':>6} {'UAS':>6} {'words/s':>8} {'proven':>7} {'calls':>6}   {PAPER.get(treebank, '')}: UAS, words/s, times as fast")
     results = {}
     for k, paper in PRUNING.items():
-        found = results[k] = measured(parser.with_heads(k), sentences)
+        found = results[k] = measured(parser.with_heads(k), sentences, passes)
         uas, speed = paper[column]
         print(
             f"{k or 'none':>6} {found.uas:6.2f} {found.speed:8.0f} {100 * found.proven.mean():6.1f}% {found.calls.mean():6.1f}  "
@@ -223,11 +229,11 @@ def against_program(treebank: str, parser: FactorParser, sentences: Sequence[Sen
     same, ours, theirs, open_ = 0, 0.0, 0.0, 0
     for sentence in short:
         problem = parser.problem(sentence)
-        begin = time.perf_counter()
+        begin = time.process_time()
         solution = decode(problem)
-        between = time.perf_counter()
-        program = solve_dependency(problem, integer=True, time_limit=LIMIT)
-        ours, theirs = ours + between - begin, theirs + time.perf_counter() - between
+        between = time.process_time()
+        program = solve_dependency(problem, integer=True, time_limit=OF_PROGRAM)
+        ours, theirs = ours + between - begin, theirs + time.process_time() - between
         open_ += not program.finished
         same += program.finished and abs(program.value - solution.score) < 1e-6
     print(
@@ -289,9 +295,9 @@ def dense() -> None:
                         factors.append((((h, m), (k, s)), score))
                         pairs[h * size + m, k * size + s] = pairs[k * size + s, h * size + m] = score
             problem = Problem(np.zeros((size, size)), factors=factors, projective=projective)
-            begin = time.perf_counter()
+            begin = time.process_time()
             solution = decode(problem)
-            times.append(time.perf_counter() - begin)
+            times.append(time.process_time() - begin)
             calls.append(len(solution.trace))
             best, total = best_of_all(pairs, n, projective)
             same += solution.score == solution.bound == best
@@ -314,6 +320,7 @@ def main() -> None:
     reader.add_argument("--more-epochs", type=int, default=2)
     reader.add_argument("--train-heads", type=int, default=10)
     reader.add_argument("--features", type=int, default=1_000_000, help="weights of a model that are kept, the largest")
+    reader.add_argument("--passes", type=int, default=1, help="over all sentences for table 3; the fastest counts")
     reader.add_argument("--programs", type=int, default=None, help="sentences for the integer program; all by default")
     reader.add_argument("--rows", nargs="+", default=list(FAMILIES), choices=list(FAMILIES))
     reader.add_argument("--parts", nargs="*", default=list(PARTS), choices=PARTS)
@@ -328,7 +335,7 @@ def main() -> None:
         if "families" in options.parts:
             table_2(treebank, parsers, sentences)
         if {"pruning", "lengths"} & set(options.parts):
-            results = table_3(treebank, list(parsers.values())[-1], sentences)
+            results = table_3(treebank, list(parsers.values())[-1], sentences, options.passes)
             if "lengths" in options.parts:
                 figures(treebank, results)
         if "ilp" in options.parts:
