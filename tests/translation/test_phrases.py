@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zerogap.baselines.phrase_brute import all_derivations, best_score
+from zerogap.baselines.phrase_ilp import solve_phrases
 from zerogap.errors import Infeasible, InputError, InvalidStructure, UnknownMethod, VerificationError
 from zerogap.io.arpa import load_language_model
 from zerogap.io.phrase_tables import load_phrase_table
@@ -319,8 +320,38 @@ def test_what_cannot_be_translated_is_named():
     with pytest.raises(Infeasible, match="no phrase translates word 0, 'u'"):
         optimal_beam_search(PhraseProblem(["u"], [(0, 1, ("a",), -np.inf)], FLAT))
     crossing = [(0, 2, ("a",), 0.0), (1, 3, ("b",), 0.0)]
-    with pytest.raises(Infeasible, match="no sequence of phrases"):
+    with pytest.raises(Infeasible, match="no sequence of phrases translates every word once without forbidden"):
         optimal_beam_search(PhraseProblem(["u", "v", "w"], crossing, FLAT))
+    with pytest.raises(Infeasible, match="no sequence of phrases translates every word once, whatever the limit of jumps"):
+        optimal_beam_search(PhraseProblem(["u", "v", "w"], crossing, FLAT, distortion_limit=1))
+
+
+@pytest.mark.parametrize("method", sorted(METHODS))
+def test_the_smallest_limit_that_works_is_named(method):
+    """Under Moses' rule, or to obey a wall, jumps must be longer than the limit."""
+    phrases = [(i, i + 1, (word,), 0.0) for i, word in enumerate("abca")]
+    order = Constraints(required=(("c", "a", "b"),))  # words 2, 0 or 3, 1
+    problem = PhraseProblem(list("wxyz"), phrases, FLAT, distortion_limit=1, constraints=order)
+    with pytest.raises(
+        Infeasible, match="no translation satisfies the required phrase 'c a b'.* With a distortion limit of 3 in place of 1"
+    ):
+        decode_phrases(problem, method=method)
+    assert decode_phrases(problem.under(order, distortion_limit=3), method=method).structure is not None
+    with pytest.raises(Infeasible):
+        decode_phrases(problem.under(order, distortion_limit=2), method=method)
+
+
+def test_the_constraints_that_cannot_hold_together_are_named():
+    phrases = [(i, i + 1, (word,), 0.0) for i, word in enumerate("abc")]
+    harmless = {"forbidden": (("c", "b"),), "zones": (Zone(0, 2),)}
+    problem = PhraseProblem(list("xyz"), phrases, FLAT, constraints=Constraints(required=(("c", "a"),), walls=(Wall(2),), **harmless))
+    with pytest.raises(Infeasible) as caught:
+        decode_phrases(problem)
+    assert str(caught.value) == "no translation satisfies the required phrase 'c a' and the wall before word 2 together."
+    for left in (Constraints(required=(("c", "a"),), **harmless), Constraints(walls=(Wall(2),), **harmless)):
+        assert decode_phrases(problem.under(left)).status == "optimal"
+    with pytest.raises(Infeasible, match=r"no translation satisfies the required phrase 'd'\.$"):
+        decode_phrases(problem.under(Constraints(required=(("d",),))))
 
 
 def test_wrong_problems_are_refused():
@@ -441,6 +472,22 @@ def test_the_next_best_are_found_in_order(problem, k, seed):
             if worse:
                 with pytest.raises(VerificationError, match="another structure scores"):
                     verify(problem, replace(solution, alternatives=(*solution.alternatives[:-1], (worse[0], problem.score(worse[0])))))
+
+
+@settings(max_examples=60)
+@given(problems(max_words=3))
+def test_an_integer_program_finds_the_same(problem):
+    phrases = solve_phrases(problem)
+    score = -np.inf if phrases is None else problem.score(problem.derivation(phrases))
+    assert score == best_score(problem)
+    if phrases is not None:
+        problem.check(problem.derivation(phrases))
+
+
+def test_long_sentences_are_too_much_for_an_integer_program():
+    phrases = [(i, i + 1, (word,), 0.0) for i in range(9) for word in "abc"]
+    with pytest.raises(InputError, match="more than 100 steps: expected a shorter one"):
+        solve_phrases(PhraseProblem(list("stuvwxyz!"), phrases, FLAT), most_steps=100)
 
 
 def test_many_at_once():

@@ -12,6 +12,7 @@ from zerogap.translation.phrase_astar import best_first_search
 from zerogap.translation.phrase_beam import STACK
 from zerogap.translation.phrase_kbest import best_translations
 from zerogap.translation.phrase_problem import Derivation, PhraseProblem
+from zerogap.translation.phrase_progress import is_translation
 from zerogap.translation.phrase_tight import beam_with_bound, multipliers_only, tight_relaxation
 
 
@@ -43,12 +44,27 @@ def decode_phrases(
     return METHODS[method](problem, time_limit=time_limit, stack=stack)
 
 
+def integer_program(problem: PhraseProblem, *, time_limit: float | None, stack: int) -> Solution[Derivation]:
+    """HiGHS proposes a translation. Its own bound has a tolerance, so ours is proved by `auto`."""
+    from zerogap.baselines.phrase_ilp import solve_phrases
+
+    phrases = solve_phrases(problem, time_limit=time_limit)
+    proven = optimal_beam_search(problem, time_limit=time_limit, stack=stack)
+    if phrases is None:
+        return proven
+    proposed = problem.derivation(phrases)
+    if not is_translation(problem, proposed) or problem.score(proposed) < proven.score:
+        return proven
+    return Solution(proposed, problem.score(proposed), proven.bound, proven.certificate, proven.trace)
+
+
 METHODS: dict[str, Method] = {
     "auto": optimal_beam_search,
     "optimal-beam": alternating_beam_search,
     "staged-beam": staged_beam_search,
     "lr-tight": tight_relaxation,
     "a-star": best_first_search,
+    "ilp": integer_program,
     "lagrangian": multipliers_only,
     "beam": beam_with_bound,
 }

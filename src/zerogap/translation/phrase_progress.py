@@ -73,6 +73,8 @@ class Progress:
 
     def solution(self) -> Solution[Derivation]:
         if self.bound == -math.inf:
+            from zerogap.translation.phrase_infeasible import why_infeasible
+
             raise Infeasible(why_infeasible(self.problem))
         evidence = Multipliers(tuple(self.multipliers.tolist()))
         return Solution(self.derivation, self.score, self.bound, evidence, self.history.trace())
@@ -169,13 +171,3 @@ def is_translation(problem: PhraseProblem, derivation: Derivation) -> bool:
     except InvalidStructure:
         return False
     return True
-
-
-def why_infeasible(problem: PhraseProblem) -> str:
-    covered = np.zeros(len(problem), dtype=bool)
-    for start, end, score in zip(problem.starts.tolist(), problem.ends.tolist(), problem.scores.tolist(), strict=True):
-        covered[start:end] |= score > -math.inf
-    if not covered.all():
-        i = int(np.argmin(covered))
-        return f"no phrase translates word {i}, {problem.source[i]!r}."
-    return "no sequence of phrases translates every word once without forbidden jumps."
