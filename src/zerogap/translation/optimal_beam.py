@@ -32,7 +32,7 @@ from zerogap.translation.phrase_relaxation import Descent, again, prices
 
 LATTICE_STEPS = 8  # between two tries to make a graph
 FIRST_STATES, MOST_STATES = 500_000, 16_000_000  # arcs of the graph of states at first, and of one that is tightened
-FIRST_PHRASES, MOST_PHRASES = 500_000, 32_000_000  # arcs of the graph of phrases that is searched
+FIRST_PHRASES, MOST_PHRASES = 150_000, 32_000_000  # arcs of the graph of phrases that is searched
 GRAPH_STEPS = 15  # between two beam searches
 FIRST_WIDTH, WIDER = 500, 2  # of the beam, and by how much it grows
 MOST_HYPOTHESES = 10_000_000  # in memory
