@@ -59,7 +59,8 @@ def application(pool: Pool, limits: Limits, about: dict[str, Any], *, token: str
     app.add_exception_handler(LimitExceeded, beyond_limit(metrics))  # type: ignore[arg-type]  # it is given what it is for
     app.add_exception_handler(HTTPException, http_error)  # type: ignore[arg-type]
     app.openapi = lambda: described(app, secured=token is not None)  # type: ignore[method-assign]
-    return Guard(app, limits, metrics, token, local_names_only)
+    paths = frozenset(path for name in TASKS for path in (f"/{name}", f"/{name}/batch"))
+    return Guard(app, limits, metrics, token, local_names_only, paths)
 
 
 def add_task(app: FastAPI, name: str, task: Task, pool: Pool, limits: Limits, metrics: Metrics) -> None:

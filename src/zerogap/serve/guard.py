@@ -43,13 +43,14 @@ class Guard:
     metrics: Metrics
     token: str | None = None
     local_names_only: bool = True  # the server answers under no other name
+    paths: frozenset[str] = frozenset()  # of tasks
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Callable[[], Awaitable[Message]], send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         begin, status = time.perf_counter(), 500
-        is_task = scope["method"] == "POST"
+        is_task = scope["method"] == "POST" and scope["path"] in self.paths
 
         async def sent(message: Message) -> None:
             nonlocal status
