@@ -16,7 +16,7 @@ import numpy as np
 from zerogap.dependency.cascade_passes import DICTIONARY, FIRST, SECOND, VINE, Pass
 from zerogap.dependency.model import Parser
 from zerogap.dependency.problem import Problem
-from zerogap.dependency.scored import score_of_tree
+from zerogap.dependency.scored import Allowed, score_of_tree
 from zerogap.dependency.sentences import Sentence
 from zerogap.errors import InputError
 from zerogap.features.part_model import PartModel
@@ -29,6 +29,7 @@ from zerogap.relax.cascade import MARGIN
 AT_ONCE = 64  # sentences
 ORDERS = {"first": 0, "sibling": 1, "grandsibling": 2}  # as cascade_kernel knows them
 Heads = tuple[int, ...]
+NOT_KEPT: Allowed = np.zeros(0, dtype=np.bool_)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -100,10 +101,11 @@ class Cascade:
             found += [tuple(part.tolist()) for part in np.split(flat, stops[:-1])]
         return found
 
-    def parsed(self, sentences: Sequence[Sentence], *, passes: int | None = None) -> tuple[Keys, Scores, Keys]:
+    def parsed(self, sentences: Sequence[Sentence], *, passes: int | None = None, kept: Allowed = NOT_KEPT) -> tuple[Keys, Scores, Keys]:
         """The heads of all words, the scores of the trees, and how many arcs were left (sentences, 4) after each pass.
 
-        With `passes`, there are as many, and nothing after them: heads and scores mean nothing then.
+        With `passes`, there are as many, and nothing after them: heads and scores mean nothing then. `kept` is filled with the arcs that
+        are left, sentence after sentence, if it has room for them.
         """
         from zerogap.dependency.cascade_kernel import BY_MARGIN, BY_MEAN, NO_PASS, NOTHING, parse_by_cascade
 
@@ -124,7 +126,7 @@ class Cascade:
         band = by_kind[VINE].band if VINE in by_kind else 0
         parse_by_cascade(
             np.concatenate(rows), starts, *models, last, rules, values, 1 if DICTIONARY in by_kind else 0, band, order, single_root,
-            heads, scores, left,
+            heads, scores, left, kept,
         )  # fmt: skip
         return heads, scores, left
 

@@ -18,7 +18,7 @@ from zerogap.features.packed_table import step_of
 from zerogap.features.part_keys import PAD, fill_partial
 from zerogap.features.part_templates import DIRECTION
 from zerogap.features.weight_table import CLEAR, shift_of
-from zerogap.oracles.compile import float64, inner, int64, kernel, readonly, types, uint32, writable
+from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, readonly, types, uint32, writable
 from zerogap.oracles.grandsibling_marginals import grandsibling_max_marginals
 from zerogap.oracles.grandsiblings import grandsibling_kernel
 from zerogap.oracles.sparse_eisner import sparse_eisner, sparse_max_marginals
@@ -200,17 +200,20 @@ def best_tree(model, hashes, order, single_root, allowed, heads_out):  # out: he
     int64(
         readonly(int64, 2), readonly(int64, 1), MODEL, MODEL, MODEL, MODEL, MODEL,
         readonly(int64, 1), readonly(float64, 1), int64, int64, int64, int64, writable(int64, 1), writable(float64, 1), writable(int64, 2),
+        writable(boolean, 1),
     )
 )  # fmt: skip
 def parse_by_cascade(
-    hashes, starts, dictionary, vine, first, second, last, rules, values, has_dictionary, band, order, single_root, heads, scores, left
-):
+    hashes, starts, dictionary, vine, first, second, last, rules, values, has_dictionary, band, order, single_root,
+    heads, scores, left, kept,
+):  # fmt: skip
     """The heads of all words of all sentences, one after the other.
 
     Sentence s has the rows starts[s] to starts[s + 1] of hashes; rules[p] and values[p] are those of pass p. `last` is the final model, of
-    `order`. out: heads (words,), scores (sentences,), left (sentences, 4): arcs after the dictionary and after each pass.
+    `order`. out: heads (words,), scores (sentences,), left (sentences, 4): arcs after the dictionary and after each pass,
+    kept: if it is not empty, the arcs of what is left, sentence after sentence.
     """
-    at = 0
+    at, square = 0, 0
     for s in range(starts.size - 1):
         own = hashes[starts[s] : starts[s + 1]]
         n = own.shape[0] - 2 - 4 * PAD
@@ -241,5 +244,8 @@ def parse_by_cascade(
                 scores[s] = best
             else:
                 count_arcs(allowed, left[s], p + 1)
+        if kept.size > 0:
+            kept[square : square + allowed.size] = allowed.reshape(-1)
+            square += allowed.size
         at += n
     return at

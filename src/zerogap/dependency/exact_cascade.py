@@ -1,0 +1,108 @@
+"""A cascade that never loses the best tree: an arc is dropped only when no tree with it can score as much as one that was found.
+
+The thesis prunes by thresholds, and may lose the best tree (Rush 2014, section 8.4). Here the first-order pass of the cascade, with a wide
+margin, only proposes: a core of likely arcs, whose best tree is a candidate. `core_bounds` then bounds all trees with each arc under the
+last model, and what cannot reach the candidate is dropped. The best tree of the rest is the best of all, ties included.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from zerogap.dependency.bound_notes import missing_codes
+from zerogap.dependency.candidates import candidates_of
+from zerogap.dependency.cascade import Cascade, FastParse
+from zerogap.dependency.cascade_passes import FIRST
+from zerogap.dependency.core_bounds import bounds_of_arcs
+from zerogap.dependency.model import Parser
+from zerogap.dependency.score_bounds import bounds_or_error
+from zerogap.dependency.scored import Allowed, Integers, arcs_under, block_under, every_arc, score_of_tree
+from zerogap.dependency.sentences import Sentence
+from zerogap.errors import InputError
+from zerogap.features.part_bounds import WeightBounds
+from zerogap.features.part_keys import Encoded
+from zerogap.features.weight_table import Keys
+from zerogap.grid import Scores
+from zerogap.proof.certificate import DynamicProgram
+from zerogap.proof.solution import Solution, Trace
+from zerogap.relax.cascade import MARGIN, Rule
+
+CORE = Rule(MARGIN, -6.0)  # of the first-order pass: what is in the core; any core is right, this one is fast
+FEW_WORDS = 8  # of a sentence for which all parts are scored at once
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ExactCascade:
+    """For a third-order parser with a first-order pass, and with bounds on the weights of larger parts."""
+
+    parser: Parser
+    core: Cascade = field(init=False)
+    bounds: WeightBounds = field(init=False, repr=False)
+    missing: Keys = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        parser = self.parser
+        first = next((one for one in parser.passes if one.kind == FIRST), None)
+        if parser.order != "grandsibling" or not parser.projective or first is None:
+            had = "a cascade without a first-order pass" if first is None else f"order {parser.order!r}"
+            kind = "" if parser.projective else "non-projective, with "
+            raise InputError(
+                f"the parser is {kind}{had}: expected a projective one of order 'grandsibling' with a cascade; zerogap train"
+                " dependency ... --cascade --bounds trains one."
+            )
+        object.__setattr__(self, "bounds", bounds_or_error(parser))
+        object.__setattr__(self, "core", Cascade(replace(parser, passes=(replace(first, rule=CORE),))))
+        object.__setattr__(self, "missing", missing_codes(parser.model.features))
+
+    @property
+    def order(self) -> str:
+        return self.parser.order
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Those that a sentence needs."""
+        return self.parser.columns
+
+    def parse(self, sentence: Sentence) -> FastParse:
+        """The best tree of all, with its proof."""
+        begin = time.perf_counter()
+        parser, n = self.parser, len(sentence)
+        parser.check(sentence)
+        features = parser.model.features
+        hashes = features.tokens.of(sentence.columns, n)
+        encoded = features.encode_hashes(hashes)
+        arcs = arcs_under(features, parser.model, encoded, every_arc(n))
+        left = every_arc(n) if n <= FEW_WORDS else self.left(sentence, encoded, arcs)
+        block = block_under(features, parser.model, encoded, np.where(left, arcs, -np.inf), candidates_of(left, grand=True))
+        heads, bound = block.best(single_root=parser.single_root)
+        score = score_of_tree(features, parser.model, encoded, heads)
+        labels = parser.labeller.label(sentence.columns, heads, hashes) if parser.labeller else None
+        trace = Trace((bound,), (score,), (time.perf_counter() - begin,))
+        return FastParse(sentence, labels, Solution(tuple(heads.tolist()), score, bound, DynamicProgram(), trace), self.core)
+
+    def left(self, sentence: Sentence, encoded: Encoded, arcs: Scores) -> Allowed:
+        """(n + 1, n + 1): the arcs of trees that could score as much as the best of the core."""
+        n = len(sentence)
+        kept = np.empty((n + 1) * (n + 1), dtype=np.bool_)
+        heads, _, _ = self.core.parsed([sentence], kept=kept)
+        score = score_of_tree(self.parser.model.features, self.parser.model, encoded, heads)
+        candidates, _, marginals = self.marginals(encoded, arcs, kept.reshape(n + 1, n + 1))
+        left = np.zeros(arcs.shape, dtype=np.bool_)
+        reach = marginals >= score
+        left[candidates[0][reach], candidates[1][reach]] = True
+        return left
+
+    def marginals(self, encoded: Encoded, arcs: Scores, core: Allowed) -> tuple[tuple[Integers, Integers], float, Scores]:
+        """Heads and modifiers of all arcs, what no tree scores more than, and what none with each arc does."""
+        parser = self.parser
+        c = candidates_of(arcs > -np.inf, grand=False)
+        bound_cells, _, bound_jumps = self.bounds.table.table
+        marginals = np.empty(len(c.modifiers))
+        best = bounds_of_arcs(
+            encoded[0], *parser.model.features.plan, *parser.model.table, bound_cells, bound_jumps, self.bounds.floors.astype(np.int64),
+            self.missing, arcs, core, c.modifier_start, c.modifiers, c.pair_start, 1 if parser.single_root else 0, marginals,
+        )  # fmt: skip
+        return (c.heads, c.modifiers), float(best), marginals
