@@ -213,3 +213,44 @@ def test_real_sentences(data):
         assert solution.score >= decode_forest(problem, method="cube-pruning").score
         if len(sentences[i]) <= 8:
             assert syntax_bound(problem, solution.certificate, solution.bound) == solution.bound
+
+
+@given(syntax_problems(holes=True, empty_sides=True), st.integers(1, 12))
+@settings(max_examples=100)
+def test_k_best(problem, k):
+    assume(few(problem))
+    scores = sorted((problem.score(y) for y in all_derivations(problem.forest)), reverse=True)
+    assume(scores[0] > -np.inf)
+    wanted = [score for score in scores if score > -np.inf][:k]
+    solution = decode_forest(problem, k=k)
+    found = [(solution.structure, solution.score), *solution.alternatives]
+    assert [score for _, score in found] == wanted
+    assert len({structure for structure, _ in found}) == len(found)
+    for structure, score in found:
+        problem.check(structure)
+        assert problem.score(structure) == score
+
+
+@given(syntax_problems(holes=True, empty_sides=True))
+@settings(max_examples=100)
+def test_optimal_beam(problem):
+    assume(few(problem))
+    best = optimum(problem)
+    assume(best > -np.inf)
+    solution = decode_forest(problem, method="optimal-beam", limit=1)
+    assert problem.score(solution.structure) == solution.score == best == solution.bound
+    assert syntax_bound(problem, solution.certificate, solution.bound) <= solution.bound
+
+
+@given(syntax_problems(), st.integers(1, 3))
+@settings(max_examples=50)
+def test_a_beam_that_overflows_says_so(problem, width):
+    assume(few(problem))
+    given_, best = compile_problem(problem), optimum(problem)
+    relaxed = relax(problem, given_, threshold=best - 2.0, iterations=2)
+    found = intersection.beam_search(problem, given_, relaxed, threshold=best - 2.0, width=width, limit=10_000)
+    if found.complete:
+        assert problem.score(found.best) == best
+    elif found.best is not None:
+        problem.check(found.best)
+        assert problem.score(found.best) <= best

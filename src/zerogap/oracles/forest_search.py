@@ -7,7 +7,8 @@ than the threshold. Without a beam this finds all that there is; a beam keeps so
 (Rush 2014, algorithm 10), and tells whether it left any out.
 
 Target sides are read from left to right. What was read so far is a piece too, bounded by the relaxation of what is left; those with the
-same ends are one. Pieces of a vertex are grouped by their left ends, so that what stands before them is scored once for each group.
+same ends are one, unless all ways to make pieces are asked for, as the k best derivations need them. Pieces of a vertex are grouped by
+their left ends, so that what stands before them is scored once for each group.
 """
 
 from __future__ import annotations
@@ -148,21 +149,22 @@ def group_pieces(begin, end, lefts, losses, room, members, n_members, group_firs
         readonly(float64, 1), readonly(int32, 1), readonly(int32, 1), float64, int64, int64, types.Tuple(BOUNDARY_TYPES),
         readonly(int64, 1), int64, int64, int64, int64, writable(int64, 1),
         writable(int64, 1), writable(int32, 1), writable(int32, 1), writable(float64, 1), writable(int32, 1), writable(int32, 2),
-        writable(int64, 1),
+        writable(int32, 1), writable(int32, 1), writable(float64, 1), writable(int32, 2), writable(int64, 1),
     )
 )  # fmt: skip
 def search_pieces(
     edge_start, symbol_start, symbols, scores, alive, inside, outside, before, after, joint, highest, first_prices, last_prices,
     around_first, around_last, waiting, last_token, last_of_word, threshold, start, end, lm, order, done, n_pieces, budget, width, first,
-    last, lefts, states, piece_scores, edges, below, counts,
+    last, lefts, states, piece_scores, edges, below, way_pieces, way_edges, way_scores, way_below, counts,
 ):  # fmt: skip
     # first_prices, last_prices, around_first, around_last (vertices, tokens), -inf for tokens that a vertex does not have
     # waiting (lefts + 1,): bound on what waits but for the first word, the empty piece last; last_token (states,); order (vertices,): all
     # of them, what is below a vertex before it; the first `done` have pieces, `n_pieces` in all.
-    # out: first, last (vertices,): the pieces of each; pieces as in zerogap.oracles.cube; counts (4,): how often the model was asked about
-    # a piece, vertices done, pieces, pieces that did not fit the beam of `width` (added to). Returns the best piece of the root by its
-    # finished score, -1 if there is none, TOO_MANY if they do not fit, PAUSED if the model was asked more often than `budget`: then the
-    # last vertex is not done.
+    # out: first, last (vertices,): the pieces of each; pieces as in zerogap.oracles.cube; ways, if there is room for any: pieces with the
+    # hyperedges and pieces below that make them, and what is not scored below; counts (5,): how often the model was asked about a piece,
+    # vertices done, pieces, pieces that did not fit the beam of `width` (added to), ways (of vertices done). Returns the best piece of
+    # the root by its finished score, -1 if there is none, TOO_MANY if they do not fit, PAUSED if the model was asked more often than
+    # `budget`: then the last vertex is not done.
     n_vertices, arity, n_words = edge_start.shape[0] - 1, below.shape[1], lm[2].shape[0]
     size = lefts.shape[0]
     losses = np.empty(size)
@@ -197,10 +199,12 @@ def search_pieces(
     b_left, b_state, b_score, b_below = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64), np.empty(64 * arity + 1, np.int64)
     slots = np.empty(64, dtype=np.int64)
     tried = 0
+    all_ways = way_pieces.shape[0] > 0
+    n_ways = counts[4]
     for at in range(done, n_vertices):
         v = order[at]
         begin = n_pieces
-        counts[0], counts[1], counts[2] = tried, at, n_pieces
+        counts[0], counts[1], counts[2], counts[4] = tried, at, n_pieces, n_ways
         first[v], last[v] = begin, begin
         if outside[v] == -np.inf:
             continue
@@ -221,7 +225,7 @@ def search_pieces(
                     for i in range(n):
                         a_left[i], a_state[i], more = read_word(a_left[i], a_state[i], np.int64(s), lm)
                         a_score[i] += more
-                    if k > 0 and p + 1 < z and symbols[p + 1] < 0:  # what differs by what is further back is one now
+                    if k > 0 and p + 1 < z and symbols[p + 1] < 0 and not all_ways:  # what differs by what is further back is one now
                         n, slots = merge(n, a_left, a_state, a_score, a_below, arity, slots)
                     continue
                 t = -1 - s
@@ -291,7 +295,7 @@ def search_pieces(
                 while piece_slots[slot] >= 0 and (lefts[piece_slots[slot]] != left or states[piece_slots[slot]] != state):
                     slot = (slot + 1) & (n_slots - 1)
                 j = piece_slots[slot]
-                if j >= 0 and not score > piece_scores[j]:
+                if j >= 0 and not score > piece_scores[j] and not all_ways:
                     continue
                 if j < 0:
                     if n_pieces == size:
@@ -308,6 +312,18 @@ def search_pieces(
                             while piece_slots[slot] >= 0:
                                 slot = (slot + 1) & (n_slots - 1)
                             piece_slots[slot] = h
+                    piece_scores[j] = -np.inf
+                if all_ways:
+                    if n_ways == way_pieces.shape[0]:
+                        return TOO_MANY
+                    way_pieces[n_ways], way_edges[n_ways], way_scores[n_ways] = j, e, score
+                    for h in range(arity):
+                        way_below[n_ways, h] = a_below[i * arity + h] if h < k else -1
+                        if h < k:
+                            way_scores[n_ways] -= piece_scores[a_below[i * arity + h]]
+                    n_ways += 1
+                if not score > piece_scores[j]:
+                    continue
                 piece_scores[j], edges[j], losses[j] = score, e, inside[v] - priced
                 for h in range(arity):
                     below[j, h] = a_below[i * arity + h] if h < k else -1
@@ -325,7 +341,7 @@ def search_pieces(
             begin, n_pieces, lefts, losses, np.inf, members, n_members, group_first, group_last, group_left, n_groups
         )
         group_end[v] = n_groups
-    counts[0], counts[1], counts[2] = tried, n_vertices, n_pieces
+    counts[0], counts[1], counts[2], counts[4] = tried, n_vertices, n_pieces, n_ways
     best, argmax = -np.inf, -1
     for i in range(first[n_vertices - 1], last[n_vertices - 1]):
         score = piece_scores[i] + finish(np.int64(lefts[i]), np.int64(states[i]), start, end, lm)

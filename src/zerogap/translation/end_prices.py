@@ -132,27 +132,41 @@ def tokens_of(held: NDArray[np.bool_]) -> Tokens:
     return Tokens(start, tokens.astype(np.int32), np.zeros(len(tokens)), np.zeros(len(tokens), dtype=np.bool_), np.zeros(len(tokens)))
 
 
-def relax(problem: SyntaxProblem, given: Compiled, *, threshold: float, rounds: int = ROUNDS, iterations: int = ITERATIONS) -> Relaxed:
-    """Prices that bring the bound down towards the threshold. No target side may be empty.
+class Pricing:
+    """Prices of a problem that get better step by step. No target side may be empty."""
 
-    Every round looks at what is left of the forest: n-grams whose words cannot be neighbours any more bound nothing.
-    """
-    edge_start, symbol_start, symbols, scores = given.forest
-    n_vertices, n_tokens = len(edge_start) - 1, problem.language_model.n_words + 1
-    contexts = contexts_of(problem, given, np.ones((n_tokens, n_tokens), dtype=np.bool_))
-    held = [np.zeros((n_vertices, n_tokens), dtype=np.bool_) for _ in range(2)]
-    end_tokens(edge_start, symbol_start, symbols, contexts.first_token, contexts.last_of_word, *held)
-    firsts, lasts = map(tokens_of, held)
-    # a first word scores about what it scores alone: let what has it know that from the start
-    alone = np.append(problem.language_model.scores[: n_tokens - 1], 0.0)[firsts.tokens]
-    firsts.prices[:] = np.where(alone > -np.inf, alone, 0.0)
-    alive = scores > -np.inf
-    history = []
-    for _ in range(rounds):
-        contexts = contexts_of(problem, given, possible_neighbours(problem, given, given.forest[:3], alive, firsts, lasts))
+    def __init__(self, problem: SyntaxProblem, given: Compiled) -> None:
+        edge_start, symbol_start, symbols, scores = given.forest
+        n_vertices, n_tokens = len(edge_start) - 1, problem.language_model.n_words + 1
+        self.problem, self.given = problem, given
+        contexts = contexts_of(problem, given, np.ones((n_tokens, n_tokens), dtype=np.bool_))
+        held = [np.zeros((n_vertices, n_tokens), dtype=np.bool_) for _ in range(2)]
+        end_tokens(edge_start, symbol_start, symbols, contexts.first_token, contexts.last_of_word, *held)
+        self.firsts, self.lasts = map(tokens_of, held)
+        # a first word scores about what it scores alone: let what has it know that from the start
+        alone = np.append(problem.language_model.scores[: n_tokens - 1], 0.0)[self.firsts.tokens]
+        self.firsts.prices[:] = np.where(alone > -np.inf, alone, 0.0)
+        self.alive = scores > -np.inf
+
+    def improve(self, *, threshold: float, iterations: int) -> Relaxed:
+        """Some iterations in what is left of the forest above a threshold, which must not fall from one call to the next.
+
+        N-grams whose words cannot be neighbours any more bound nothing."""
+        problem, given = self.problem, self.given
+        _, symbol_start, symbols, scores = given.forest
+        possible = possible_neighbours(problem, given, given.forest[:3], self.alive, self.firsts, self.lasts)
+        contexts = contexts_of(problem, given, possible)
         fixed = scores.copy()
         inner_scores(symbol_start, symbols, contexts.highest, tuple(given.boundaries), fixed)
-        found = priced(problem, given, given.forest[:3], fixed, alive, contexts, firsts, lasts, threshold, iterations)
+        return priced(problem, given, given.forest[:3], fixed, self.alive, contexts, self.firsts, self.lasts, threshold, iterations)
+
+
+def relax(problem: SyntaxProblem, given: Compiled, *, threshold: float, rounds: int = ROUNDS, iterations: int = ITERATIONS) -> Relaxed:
+    """Prices that bring the bound down towards the threshold, in rounds that look at what is left of the forest."""
+    pricing = Pricing(problem, given)
+    history = []
+    for _ in range(rounds):
+        found = pricing.improve(threshold=threshold, iterations=iterations)
         history.append(found.bounds)
         if found.bound <= threshold:
             break

@@ -23,13 +23,27 @@ from zerogap.translation.syntax_problem import SyntaxProblem
 
 FIRST_BUDGET, GROWTH = 30_000, 2.0  # how often the model is asked before the first pause, and how much more often before the next
 FIRST_PIECES = 1 << 16  # that there is room for at first
+NO_PAUSE = 1 << 60
 
 
 class Searched(NamedTuple):
     best: Derivation | None  # None if nothing beats the threshold
-    complete: bool  # False if a limit came first
+    complete: bool  # False if a limit came first, or a beam left something out
     n_pieces: int
     n_tried: int
+
+
+class Ways(NamedTuple):
+    """All ways to make pieces: the hyperedge, the pieces below, -1 for none, and what is not scored below."""
+
+    pieces: NDArray[np.int32]
+    edges: NDArray[np.int32]
+    scores: Scores
+    below: NDArray[np.int32]
+
+    @classmethod
+    def empty(cls, arity: int, size: int) -> Ways:
+        return cls(np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size), np.empty((size, arity), dtype=np.int32))
 
 
 class Store(NamedTuple):
@@ -64,12 +78,13 @@ def search(
     begin = time.perf_counter()
     order = np.argsort(yield_lengths(problem.forest), kind="stable").astype(np.int64)
     store = Store.empty(problem.forest.n_vertices, given.arity, min(limit, FIRST_PIECES))
-    counts = np.zeros(4, dtype=np.int64)
+    counts = np.zeros(5, dtype=np.int64)
+    no_ways = Ways.empty(given.arity, 0)
     budget, done, n_pieces, tried = FIRST_BUDGET, 0, 0, 0
     while True:
         best = search_pieces(
             *given.forest, *relaxed.for_search(), threshold, given.start, given.end, tuple(given.boundaries), order, done, n_pieces, budget,
-            limit, *store, counts,
+            limit, *store, *no_ways, counts,
         )  # fmt: skip
         tried += int(counts[0])
         done, n_pieces = int(counts[1]), int(counts[2])
@@ -90,21 +105,77 @@ def search(
     return Searched(found, True, n_pieces, tried)
 
 
-def exhaustive(problem: SyntaxProblem, given: Compiled, *, limit: int) -> Searched:
-    """The best derivation of all, if there are at most `limit` pieces."""
+def beam_search(problem: SyntaxProblem, given: Compiled, relaxed: Relaxed, *, threshold: float, width: int, limit: int) -> Searched:
+    """The same with at most `width` pieces of every vertex (Rush 2014, algorithm 10)."""
+    size = min(limit, FIRST_PIECES)
+    while True:
+        store, counts = Store.empty(problem.forest.n_vertices, given.arity, size), np.zeros(5, dtype=np.int64)
+        best = run(problem, given, relaxed.for_search(), threshold, width, store, Ways.empty(given.arity, 0), counts)
+        if best != TOO_MANY or size >= limit:
+            break
+        size = min(8 * size, limit)
+    found = None if best < 0 else derivation_of(Pieces(np.zeros(0, dtype=np.int64), *store[2:]), int(best))
+    return Searched(found, best != TOO_MANY and not counts[3], int(counts[2]), int(counts[0]))
+
+
+def run(
+    problem: SyntaxProblem, given: Compiled, bounds: tuple[Any, ...], threshold: float, width: int, store: Store, ways: Ways,
+    counts: NDArray[np.int64],
+) -> int:  # fmt: skip
+    """A search without pauses over pieces, those of shorter yields first; fills the store, the ways and the counts."""
+    order = np.argsort(yield_lengths(problem.forest), kind="stable").astype(np.int64)
+    return search_pieces(
+        *given.forest,
+        *bounds,
+        threshold,
+        given.start,
+        given.end,
+        tuple(given.boundaries),
+        order,
+        0,
+        0,
+        NO_PAUSE,
+        width,
+        *store,
+        *ways,
+        counts,
+    )
+
+
+def all_ways(
+    problem: SyntaxProblem, given: Compiled, relaxed: Relaxed | None, *, threshold: float, limit: int
+) -> tuple[Store, Ways] | None:
+    """All pieces that may be part of something above the threshold and all ways to make them; None if there are more than `limit`.
+
+    Without a relaxation, all that there are."""
+    bounds = unbounded(problem, given) if relaxed is None else relaxed.for_search()
+    size = min(limit, FIRST_PIECES)
+    while True:
+        store, ways = Store.empty(problem.forest.n_vertices, given.arity, size), Ways.empty(given.arity, size)
+        counts = np.zeros(5, dtype=np.int64)
+        if run(problem, given, bounds, threshold, limit, store, ways, counts) != TOO_MANY:
+            n = int(counts[4])
+            return store, Ways(ways.pieces[:n], ways.edges[:n], ways.scores[:n], ways.below[:n])
+        if size >= limit:
+            return None
+        size = min(8 * size, limit)
+
+
+def unbounded(problem: SyntaxProblem, given: Compiled) -> tuple[Any, ...]:
+    """Bounds that leave nothing out, for a threshold of -inf."""
     n_vertices, n_words = problem.forest.n_vertices, problem.language_model.n_words
     zeros, table = np.zeros(n_vertices), np.zeros((n_vertices, n_words + 1))
-    bounds: tuple[Any, ...] = (
+    return (
         np.ones(problem.forest.n_edges, dtype=np.bool_), zeros, zeros, table, table, np.zeros((n_vertices, n_vertices)),
         np.zeros((n_words + 1, n_words + 1)), table, table, table, table, np.zeros(given.boundaries.n_lefts + 1),
         np.zeros(problem.language_model.n_states, dtype=np.int32), np.zeros(n_words, dtype=np.int32),
     )  # fmt: skip
-    store = Store.empty(n_vertices, given.arity, limit)
-    counts = np.zeros(4, dtype=np.int64)
-    order = np.arange(n_vertices)
-    best = search_pieces(
-        *given.forest, *bounds, -np.inf, given.start, given.end, tuple(given.boundaries), order, 0, 0, 1 << 60, limit, *store, counts
-    )
+
+
+def exhaustive(problem: SyntaxProblem, given: Compiled, *, limit: int) -> Searched:
+    """The best derivation of all, if there are at most `limit` pieces."""
+    store, counts = Store.empty(problem.forest.n_vertices, given.arity, limit), np.zeros(5, dtype=np.int64)
+    best = run(problem, given, unbounded(problem, given), -np.inf, limit, store, Ways.empty(given.arity, 0), counts)
     if best == TOO_MANY:
         return Searched(None, False, limit, int(counts[0]))
     found = None if best < 0 else derivation_of(Pieces(np.zeros(0, dtype=np.int64), *store[2:]), int(best))

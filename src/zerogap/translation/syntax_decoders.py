@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,24 +16,36 @@ import numpy as np
 from zerogap.errors import Infeasible, InputError, UnknownMethod, check_problem
 from zerogap.proof.certificate import Certificate, DynamicProgram, Multipliers
 from zerogap.proof.solution import Solution, Trace
+from zerogap.relax.beam import optimal_beam
 from zerogap.relax.closing import check_limits
+from zerogap.relax.lagrangian import Candidate
 from zerogap.translation.cube_pruning import Compiled, compile_problem, cube_prune
 from zerogap.translation.end_prices import Relaxed, relax
 from zerogap.translation.forest import Derivation
 from zerogap.translation.intersection import exhaustive, search
+from zerogap.translation.syntax_beam import ForestBeam
+from zerogap.translation.syntax_kbest import k_best
 from zerogap.translation.syntax_problem import SyntaxProblem
 
 FIRST_PIECES = 1 << 16  # that an exhaustive intersection has room for at first
 MEMORY = 16_000_000  # pieces of an exhaustive intersection, about 50 bytes each
+BEAM_LIMIT, BEAM_ROUNDS = 50, 60  # candidates of cube pruning before an optimal beam search, and rounds of it
 
 
 def decode_forest(
-    problem: SyntaxProblem, *, method: str = "auto", time_limit: float | None = None, limit: int = 200, max_pieces: int = MEMORY
+    problem: SyntaxProblem,
+    *,
+    method: str = "auto",
+    time_limit: float | None = None,
+    k: int = 1,
+    limit: int = 200,
+    max_pieces: int = MEMORY,
 ) -> Solution[Derivation]:
     """The best derivation, and a certificate.
 
-    Methods: `auto` (proves every forest within its limits), `relaxation` (prices only; may leave a gap), `intersection` (exhaustive),
-    `cube-pruning` (a good derivation, bounded by nothing); for small forests `lagrangian` (sections 5.3 and 5.4) and `ilp` (HiGHS).
+    Methods: `auto` (proves every forest within its limits), `optimal-beam` (prices and beam searches in turn, section 7.6), `relaxation`
+    (prices only; may leave a gap), `intersection` (exhaustive), `cube-pruning` (a good derivation, bounded by nothing); for small forests
+    `lagrangian` (sections 5.3 and 5.4) and `ilp` (HiGHS). With `k` above 1, the alternatives are the next best derivations, exactly.
     `limit` is the number of candidates per vertex of cube pruning, `max_pieces` limits the memory of searches.
     """
     check_problem(problem, SyntaxProblem)
@@ -41,7 +54,28 @@ def decode_forest(
     check_limits(time_limit, None)
     if isinstance(max_pieces, bool) or not isinstance(max_pieces, int) or max_pieces < 1:
         raise InputError(f"max_pieces is {max_pieces!r}: expected at least 1.")
-    return METHODS[method](problem, time_limit=time_limit, limit=limit, max_pieces=max_pieces)
+    if isinstance(k, bool) or not isinstance(k, int) or k < 1:
+        raise InputError(f"k is {k!r}: expected at least 1 derivation.")
+    begin = time.perf_counter()
+    solution = METHODS[method](problem, time_limit=time_limit, limit=limit, max_pieces=max_pieces)
+    if k == 1:
+        return solution
+    left = None if time_limit is None else max(time_limit - (time.perf_counter() - begin), 0.0)
+    return with_alternatives(problem, solution, k, max_pieces, left)
+
+
+def with_alternatives(
+    problem: SyntaxProblem, solution: Solution[Derivation], k: int, max_pieces: int, time_limit: float | None
+) -> Solution[Derivation]:
+    """The same with the k - 1 next best derivations, None if a limit comes first. One that is not optimal has none."""
+    if solution.status != "optimal":
+        return replace(solution, alternatives=None)
+    ranked, relaxed = k_best(problem, compile_problem(problem), solution.score, k, limit=max_pieces, time_limit=time_limit)
+    if ranked is None:
+        return replace(solution, alternatives=None)
+    others = [(derivation, score) for score, derivation in ranked if derivation != solution.structure][: k - 1]
+    evidence = DynamicProgram() if relaxed is None else certificate(relaxed)
+    return replace(solution, certificate=evidence, alternatives=tuple(others))
 
 
 def decode_auto(problem: SyntaxProblem, *, time_limit: float | None, limit: int, max_pieces: int) -> Solution[Derivation]:
@@ -75,6 +109,19 @@ def decode_relaxation(problem: SyntaxProblem, *, time_limit: float | None, limit
     score = problem.score(best)
     relaxed = relax(problem, given, threshold=score)
     return Solution(best, score, max(relaxed.bound, score), certificate(relaxed), traced(relaxed, score, begin))
+
+
+def decode_beam(problem: SyntaxProblem, *, time_limit: float | None, limit: int, max_pieces: int) -> Solution[Derivation]:
+    """Optimal beam search, with cube pruning's derivation to beat."""
+    given = compile_problem(problem)
+    best = cube_prune(problem, limit=min(limit, BEAM_LIMIT), compiled=given)
+    if best is None or (np.diff(problem.forest.symbol_start) == 0).any():
+        return intersected(problem, given, time.perf_counter(), max_pieces)
+    forest = ForestBeam(problem, given, max_pieces)
+    found = optimal_beam(forest, incumbent=Candidate(best, problem.score(best)), time_limit=time_limit, max_rounds=BEAM_ROUNDS)
+    assert found.best is not None
+    assert forest.relaxed is not None
+    return Solution(found.best.structure, found.best.score, found.bound, certificate(forest.relaxed), found.trace)
 
 
 def decode_intersection(problem: SyntaxProblem, *, time_limit: float | None, limit: int, max_pieces: int) -> Solution[Derivation]:
@@ -139,6 +186,7 @@ def traced(relaxed: Relaxed, score: float, begin: float) -> Trace:
 
 METHODS: dict[str, Callable[..., Solution[Any]]] = {
     "auto": decode_auto,
+    "optimal-beam": decode_beam,
     "relaxation": decode_relaxation,
     "lagrangian": decode_lagrangian,
     "intersection": decode_intersection,

@@ -14,6 +14,7 @@ from zerogap.errors import InputError
 from zerogap.proof.solution import Solution
 from zerogap.translation.chart_parsing import sentence_problem
 from zerogap.translation.language_model import LanguageModel
+from zerogap.translation.phrase_constraints import Constraints
 from zerogap.translation.phrase_decoders import decode_phrases
 from zerogap.translation.phrase_model import PhraseModel
 from zerogap.translation.phrase_problem import Derivation, PhraseProblem, translation
@@ -36,12 +37,12 @@ class PhraseTranslator:
     reordering: str = "limit"
     kind = "phrases"
 
-    def problem(self, words: Sequence[str]) -> PhraseProblem:
-        return self.model.problem(words, reordering=self.reordering)
+    def problem(self, words: Sequence[str], *, constraints: Constraints | None = None) -> PhraseProblem:
+        return self.model.problem(words, reordering=self.reordering, constraints=constraints)
 
     def decode(self, problem: PhraseProblem, *, k: int = 1, **options: Any) -> Solution[Derivation]:
         """`decode_phrases`, with its options."""
-        return decode_phrases(problem, **options) if k == 1 else decode_phrases(problem, k=k, **options)  # type: ignore[call-arg]
+        return decode_phrases(problem, k=k, **options)
 
     def text(self, problem: PhraseProblem, derivation: Derivation) -> str:
         return translation(derivation)
@@ -81,7 +82,7 @@ class GrammarTranslator:
 
     def decode(self, problem: SyntaxProblem, *, k: int = 1, **options: Any) -> Solution[tuple[int, ...]]:
         """`decode_forest`, with its options."""
-        return decode_forest(problem, **options) if k == 1 else decode_forest(problem, k=k, **options)  # type: ignore[call-arg]
+        return decode_forest(problem, k=k, **options)
 
     def text(self, problem: SyntaxProblem, derivation: Sequence[int]) -> str:
         return problem.translation(derivation)
