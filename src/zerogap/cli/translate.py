@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
+from zerogap.cli import translation_constraints as asking
 from zerogap.cli import translation_models as models
 from zerogap.cli.decode import GAP_LEFT_OPEN
 from zerogap.cli.options import Threads, counted
@@ -22,6 +23,7 @@ from zerogap.errors import FormatError, Infeasible, InputError, UnknownMethod
 
 if TYPE_CHECKING:
     from zerogap.proof.solution import Solution, Trace
+    from zerogap.translation.phrase_constraints import Constraints
     from zerogap.translation.translators import Translator
 
 POLICIES = ("stop", "empty")
@@ -58,6 +60,11 @@ def translate_command(
         Path | None,
         typer.Option(help="Write which source word goes with which target word, as 0-0 1-2, from the phrase table.", metavar="FILE"),
     ] = None,
+    markup: asking.MarkupOption = "text",
+    require: asking.RequireOption = None,
+    forbid: asking.ForbidOption = None,
+    required: asking.RequiredFile = None,
+    forbidden: asking.ForbiddenFile = None,
     distortion_limit: models.DistortionLimit = None,
     reordering: models.Reordering = "limit",
     max_span: models.MaxSpan = None,
@@ -99,6 +106,8 @@ def translate_command(
 
     [bold]zerogap translate test.de --config moses.ini --method beam --stack 1000 --report beam.tsv[/bold]
 
+    [bold]zerogap translate terms.de --config moses.ini --markup exclusive --forbid "house" --required terms.en[/bold]
+
     Weights are lines of a name and a number: in \\[phrase] p_f_given_e, lex_f_given_e, p_e_given_f, lex_e_given_f (of the logarithms of
     the four scores), lm, words, phrases, distortion, and distortion_limit; in \\[hiero] the features of the rules, lm, words, and max_span.
 
@@ -115,10 +124,13 @@ def translate_command(
         raise typer.BadParameter("--segments and --alignment are for phrases: a rule has no single segment.")
     if nbest_file is not None and nbest == 1:
         raise typer.BadParameter("--nbest-file needs --nbest.")
-    sentences = read_sentences(input)
+    asked = asking.Asked(markup, tuple(require or ()), tuple(forbid or ()), required, forbidden)
+    asked.check(files.kind)
+    marked = None if markup == "text" else asking.read_marked(input)
+    sentences = read_sentences(input) if marked is None else [list(line.words) for line in marked]
     translator = files.load(sentences)
     wanted = Wanted(nbest > 1, segments, load_alignments(files, sentences) if alignment else None, certificates is not None, verbose)
-    job = Job(translator, search, wanted)
+    job = Job(translator, search, wanted, asking.constraints_of_lines(asked, sentences, marked, translator) if asked else None)
     tally = Tally()
     with ExitStack() as open_files:
         steps = open_files.enter_context(progress("translating", None if verbose else len(sentences)))
@@ -210,6 +222,7 @@ class Job:
     translator: Translator
     search: dict[str, Any]
     wanted: Wanted
+    constraints: Sequence[Constraints] | None = None  # of every line
 
     def __call__(self, item: tuple[int, list[str]]) -> Answer:
         line, words = item
@@ -218,7 +231,8 @@ class Job:
             return Answer(line, 0, kind, "empty")
         begin = time.perf_counter()
         try:
-            problem: Any = self.translator.problem(words)
+            limits = {} if self.constraints is None else {"constraints": self.constraints[line - 1]}
+            problem: Any = self.translator.problem(words, **limits)
             solution: Solution[Any] = self.translator.decode(problem, **self.search)
         except Infeasible as error:
             return Answer(line, len(words), kind, "infeasible", error=error)

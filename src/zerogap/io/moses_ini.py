@@ -8,8 +8,8 @@
     PhrasePenalty
     UnknownWordPenalty
 
-One phrase table, one language model, distance-based reordering, one factor. Anything else (lexicalised reordering, sparse features, ...) would
-make another model of it, so it is an error. Paths are those of the file's reader, or beside the file. A table-limit is not
+One phrase table, one language model, distance-based reordering, one factor. Anything else (lexicalised reordering, sparse features, ...)
+would make another model of it, so it is an error. Paths are those of the file's reader, or beside the file. A table-limit is not
 applied: all targets of the table count.
 """
 

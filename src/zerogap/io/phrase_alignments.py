@@ -1,6 +1,6 @@
 """Word alignments inside of phrases: the fourth field of a phrase table, which decoding does not need.
 
-    das haus ||| the house ||| 0.5 0.5 0.5 0.5 ||| 0-0 1-1 ||| 3 3 2
+das haus ||| the house ||| 0.5 0.5 0.5 0.5 ||| 0-0 1-1 ||| 3 3 2
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def load_phrase_alignments(
         links = fields[3].strip(" ") if len(fields) > 3 else ""
         if not links or not LINKS.fullmatch(links):
             raise FormatError(
-                f"{shown(path)}, line {number}: {links!r} in the fourth field, expected a word alignment such as 0-0 1-1, which --alignment needs."
+                f"{shown(path)}, line {number}: {links!r} in the fourth field, expected a word alignment such as 0-0 1-1 for --alignment."
             )
         size, target = source.count(" ") + 1, fields[1].strip(" ")
         for link in links.split():

@@ -1,7 +1,7 @@
 """Problems of translation as JSON, exactly: sentences with their phrases, or forests, each with as much of a language model as they reach.
 
     {"kind": "phrases", "source": ["das", "haus"], "phrases": [[0, 2, ["the", "house"], -1.5], ...], "distortion": 0.1,
-     "distortion_limit": 6, "reordering": "limit", "language_model": {...}}
+     "distortion_limit": 6, "reordering": "limit", "language_model": {...}, "constraints": {...}}
     {"kind": "forest", "words": ["the", "house"], "vertices": [["X", 0, 2], ...] or null, "edges": [[0, [0, 1], -1.5], ...],
      "language_model": {...}}
 
@@ -23,13 +23,14 @@ import numpy as np
 
 from zerogap.errors import FormatError
 from zerogap.grid import as_scores
+from zerogap.io.phrase_constraints import constraints_from_json, constraints_to_json
 from zerogap.proof.certificate import expect, field, number_from_json, number_to_json, shorten
 from zerogap.translation.forest import Forest, named
 from zerogap.translation.language_model import BEGIN, END, UNKNOWN, LanguageModel, frozen
 from zerogap.translation.phrase_problem import Option, PhraseProblem
 from zerogap.translation.syntax_problem import LOG_OF_10, SyntaxProblem, restricted
 
-PHRASE_KEYS = {"source", "phrases", "distortion", "distortion_limit", "reordering", "language_model"}
+PHRASE_KEYS = {"source", "phrases", "distortion", "distortion_limit", "reordering", "language_model", "constraints"}
 FOREST_KEYS = {"words", "vertices", "edges", "language_model"}
 
 
@@ -42,6 +43,7 @@ def write_phrases(problem: PhraseProblem) -> dict[str, Any]:
         "distortion": problem.distortion,
         "distortion_limit": problem.distortion_limit,
         "reordering": problem.reordering,
+        **({"constraints": constraints_to_json(problem.constraints)} if problem.constraints else {}),
         "language_model": language_model_to_json(restricted(problem.language_model, words)[0]),
     }
 
@@ -65,6 +67,7 @@ def read_phrases(value: dict[str, Any], where: str, resolution: float | None) ->
         distortion=number_from_json(value.get("distortion", 0.0), f"{where}.distortion"),
         distortion_limit=None if limit is None else expect(limit, int, f"{where}.distortion_limit"),
         reordering=expect(value.get("reordering", "limit"), str, f"{where}.reordering"),
+        constraints=constraints_from_json(value.get("constraints", {}), f"{where}.constraints"),
     )
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from zerogap.errors import InputError
 from zerogap.translation.language_model import LanguageModel
+from zerogap.translation.phrase_constraints import Constraints
 from zerogap.translation.phrase_problem import Option, PhraseProblem
 from zerogap.translation.phrase_table import PhraseTable, PhraseWeights, spans
 
@@ -34,7 +35,7 @@ class PhraseModel:
         scaled = language_model.scaled(weights.language_model * math.log(10.0), resolution=resolution)
         object.__setattr__(self, "language_model", scaled)
 
-    def problem(self, words: Sequence[str], *, reordering: str = "limit") -> PhraseProblem:
+    def problem(self, words: Sequence[str], *, reordering: str = "limit", constraints: Constraints | None = None) -> PhraseProblem:
         """The problem of a tokenised sentence. A word without a phrase of its own is passed through."""
         options: list[Option] = []
         for start, end, text in spans(words, self.table.longest):
@@ -47,4 +48,5 @@ class PhraseModel:
         return PhraseProblem(
             words, options, self.language_model,
             distortion=self.weights.distortion, distortion_limit=self.weights.distortion_limit, reordering=reordering,
+            constraints=constraints,
         )  # fmt: skip
