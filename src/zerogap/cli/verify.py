@@ -2,63 +2,90 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from zerogap.cli.options import counted
 from zerogap.cli.progress import progress
-from zerogap.errors import FormatError, InputError, VerificationError
+from zerogap.errors import InputError, VerificationError
+
+MOST_NOTES = 10
 
 
 def verify_command(
-    problem: Annotated[Path, typer.Argument(help="The problem as JSON, or lines of JSON with problem and solution (.jsonl).")],
-    solution: Annotated[Path | None, typer.Argument(help="The solution as JSON, as zerogap decode writes it.")] = None,
+    problem: Annotated[
+        Path | None,
+        typer.Argument(help="The problem as JSON, or lines of JSON with problem and solution (.jsonl, .gz or not).", metavar="PROBLEM"),
+    ] = None,
+    solution: Annotated[Path | None, typer.Argument(help="The solution as JSON, as zerogap decode writes it.", metavar="SOLUTION")] = None,
+    keep_going: Annotated[
+        bool, typer.Option("--keep-going", help="In lines, say of each one that does not hold, not only of the first.")
+    ] = False,
+    export: Annotated[
+        Path | None,
+        typer.Option(help="Write the stand-alone verifier here: one file that needs Python and NumPy, and not zerogap.", metavar="FILE.py"),
+    ] = None,
 ) -> None:
-    """Check a solution and its certificate with code that shares nothing with the decoders.
+    """Check solutions and their certificates with code that shares nothing with the decoders.
 
     [bold]zerogap verify problem.json solution.json[/bold]
 
-    [bold]zerogap verify proofs.jsonl[/bold] checks every line of what [bold]zerogap label --certificates[/bold] or
-    [bold]zerogap parse --certificates[/bold] wrote.
+    [bold]zerogap verify proofs.jsonl[/bold] checks every line of what [bold]--certificates[/bold] of parse, label and translate wrote, or
+    a job of the task decode.
+
+    [bold]zerogap verify --export check.py[/bold] for somebody who does not want to trust, or install, zerogap:
+    [bold]python check.py proofs.jsonl[/bold]
     """
+    if export is not None:
+        write_verifier(export)
+        return
+    if problem is None:
+        raise typer.BadParameter("expected a problem and a solution, or a file of lines with both (.jsonl).")
+    if solution is None:
+        verify_lines(problem, keep_going)
+        return
     from zerogap.io.problems import load_problem
     from zerogap.proof.files import load_solution
     from zerogap.proof.verify import verify
 
-    if solution is None:
-        verify_lines(problem)
-        return
     for claim in verify(load_problem(problem), load_solution(solution)).checked:
         print(claim)
 
 
-def verify_lines(path: Path) -> None:
-    """Every line must hold; the first that does not ends the command."""
-    import json
-
-    from zerogap.io.lines import read_lines
-    from zerogap.io.problems import problem_from_json
-    from zerogap.proof.certificate import expect, field
-    from zerogap.proof.files import solution_from_json
+def verify_lines(path: Path, keep_going: bool) -> None:
+    """Every line must hold; the first that does not ends the command, unless it is to go on."""
+    from zerogap.io.proofs import read_proofs
     from zerogap.proof.verify import verify
 
     if not {".jsonl"} & set(path.suffixes):
         raise InputError(f"{path} has no solution beside it: expected a problem and a solution, or one file of lines (.jsonl).")
-    checked = optimal = 0
+    checked = optimal = wrong = 0
     with progress("verifying") as steps:
-        for number, line in read_lines(path):
-            where = f"{path}, line {number}"
+        for where, problem, solution in read_proofs(path):
             try:
-                value = expect(json.loads(line), dict, where)
-            except json.JSONDecodeError as error:
-                raise FormatError(f"{where}: not JSON ({error.msg}, column {error.colno}).") from None
-            solution = solution_from_json(field(value, "solution", where), f"{where}: solution")
-            try:
-                verify(problem_from_json(field(value, "problem", where), f"{where}: problem"), solution)
+                verify(problem, solution)
             except VerificationError as error:
-                raise VerificationError(f"{where}: {error}") from None
+                if not keep_going:
+                    raise VerificationError(f"{where}: {error}") from None
+                wrong += 1
+                if wrong <= MOST_NOTES:
+                    print(f"{where}: {error}", file=sys.stderr)
+                continue
             checked += 1
             optimal += solution.status == "optimal"
             steps.advance()
     print(f"{checked:,} solutions hold, {optimal:,} of them optimal")
+    if wrong:
+        raise VerificationError(f"{counted(wrong, 'solution')} of {checked + wrong:,} do not hold.")
+
+
+def write_verifier(path: Path) -> None:
+    from zerogap.io.lines import writing
+    from zerogap.proof import standalone
+
+    with writing(path) as file:
+        file.write(Path(standalone.__file__).read_text(encoding="utf-8"))
+    print(f"{path}: python {path} proofs.jsonl", file=sys.stderr)

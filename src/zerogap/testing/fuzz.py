@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 import time
 import traceback
@@ -42,6 +43,7 @@ class Tally:
     skipped: int = 0  # too much to enumerate
     findings: list[str] = field(default_factory=list)
     begin: float = field(default_factory=time.perf_counter)
+    stopped: bool = False  # by a signal: what was done so far counts
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -103,13 +105,13 @@ def examined(kind: Kind, problem: Any, rng: np.random.Generator, tally: Tally, n
 
 def fuzz(
     tasks: Sequence[str], *, seed: int = 0, seconds: float | None = None, problems: int | None = None, save: Path | None = None,
-    report: Callable[[Tally], object] | None = None, rare: float = RARE,
+    report: Callable[[Tally], object] | None = None, rare: float = RARE, tally: Tally | None = None,
 ) -> Tally:  # fmt: skip
     """Draws problems of the tasks in turn, until the time is over or as many were drawn. Problem i has the seed [seed, i]."""
-    tally = Tally()
+    tally = Tally() if tally is None else tally
     noted = time.perf_counter()
     i = 0
-    while (problems is None or i < problems) and (seconds is None or time.perf_counter() - tally.begin < seconds):
+    while not tally.stopped and (problems is None or i < problems) and (seconds is None or time.perf_counter() - tally.begin < seconds):
         name = tasks[i % len(tasks)]
         kind = KINDS[name]
         rng = np.random.default_rng([seed, i])
@@ -209,9 +211,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for task in tasks:
         if task not in KINDS:
             parser.error(f"task {task!r} is not known: expected some of {', '.join(KINDS)}.")
-    tally = fuzz(
+    tally = Tally()
+    signal.signal(signal.SIGTERM, lambda *_: setattr(tally, "stopped", True))
+    fuzz(
         tasks, seed=given.seed, seconds=60.0 * given.minutes, problems=given.problems, save=given.save,
-        report=lambda tally: print(tally, file=sys.stderr, flush=True),
+        report=lambda tally: print(tally, file=sys.stderr, flush=True), tally=tally,
     )  # fmt: skip
     given.save.mkdir(parents=True, exist_ok=True)
     with open(given.save / "counts.jsonl", "a", encoding="utf-8") as file:

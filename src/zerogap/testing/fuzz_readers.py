@@ -35,6 +35,7 @@ LONGEST = 1 << 12  # bytes of an input
 CPU_SECONDS = 5.0  # then a reader hangs
 MEMORY = 8 << 30  # bytes that a process may use
 MOST_KEPT = 2000  # inputs of a reader
+SHRINKING = 20.0  # seconds of CPU
 TURN = 2000  # inputs to a reader before the next one has its turn
 PLACES = re.compile(r"'(?:[^'\\]|\\.)*'|\"[^\"]*\"|[0-9.e+-]+|\[[^]]*\]")
 NUMBERS = (b"0", b"-1", b"1e300", b"1e-320", b"-inf", b"nan", b"9" * 30, b"1" * 5000, b"2147483648", b"0x1", b"\xd9\xa3", b"1_0")
@@ -79,6 +80,7 @@ class Tally:
     read: Counter[str] = field(default_factory=Counter)  # not refused
     findings: dict[tuple[str, ...], str] = field(default_factory=dict)  # by reader, kind of error and place
     begin: float = field(default_factory=time.perf_counter)
+    stopped: bool = False  # by a signal: what was done so far counts
 
     def as_json(self) -> dict[str, Any]:
         return {
@@ -200,11 +202,12 @@ def run(
     inputs: int | None = None,
     save: Path | None = None,
     report: bool = False,
+    tally: Tally | None = None,
 ) -> Tally:
     """Gives the readers mutated inputs in turn, until the time is over or as many were given."""
     known = readers()
     pools = {name: Pool(list(known[name].seeds), list(known[name].seeds)) for name in names}
-    tally, rng = Tally(), random.Random(seed)
+    tally, rng = Tally() if tally is None else tally, random.Random(seed)
     for name in names:
         for data in known[name].seeds:
             said = outcome(known[name], data)
@@ -213,6 +216,8 @@ def run(
     noted, total = time.perf_counter(), 0
     with limited(), last_input(save) as last:
         for name in turns(names):
+            if tally.stopped:
+                break
             reader, pool = known[name], pools[name]
             read = 0
             for _ in range(TURN if inputs is None else min(TURN, inputs - total)):
@@ -307,10 +312,10 @@ def note(tally: Tally, name: str, reader: Reader, data: bytes, said: tuple[str, 
 
 def shrunk(reader: Reader, data: bytes, said: tuple[str, ...], most: int = 300) -> bytes:
     """Less of it that fails in the same way."""
-    size, steps = max(len(data) // 2, 1), 0
+    size, steps, begin = max(len(data) // 2, 1), 0, time.process_time()
     while size and steps < most:
         at = 0
-        while at < len(data) and steps < most:
+        while at < len(data) and steps < most and time.process_time() - begin < SHRINKING:
             less = data[:at] + data[at + size :]
             steps += 1
             signal.setitimer(signal.ITIMER_VIRTUAL, CPU_SECONDS)
@@ -360,7 +365,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for name in wanted:
         if name not in names:
             parser.error(f"reader {name!r} is not known: expected some of {'; '.join(names)}.")
-    tally = run(wanted, seed=given.seed, seconds=60.0 * given.minutes, inputs=given.inputs, save=given.save, report=True)
+    tally = Tally()
+    signal.signal(signal.SIGTERM, lambda *_: setattr(tally, "stopped", True))
+    run(wanted, seed=given.seed, seconds=60.0 * given.minutes, inputs=given.inputs, save=given.save, report=True, tally=tally)
     with open(given.save / "reader_counts.jsonl", "a", encoding="utf-8") as file:
         file.write(json.dumps({"seed": given.seed, "engine": given.engine, **tally.as_json()}) + "\n")
     for name, count in sorted(tally.inputs.items()):
