@@ -24,7 +24,8 @@ from zerogap.dependency.factor_arrays import FactorArrays
 from zerogap.dependency.factor_families import FAMILIES, arcs_of, family_in
 from zerogap.dependency.factor_patterns import parse_patterns
 from zerogap.dependency.factor_scoring import factor_keys, factor_scores, family_scores
-from zerogap.dependency.model import GRAND, MOST_SUMMED, Parser, parser_of, problem_of
+from zerogap.dependency.model import GRAND, MOST_SUMMED, Parser, problem_of
+from zerogap.dependency.model_files import parser_of
 from zerogap.dependency.parts import parts_as_given
 from zerogap.dependency.pattern_matching import PatternSet
 from zerogap.dependency.problem import Heads, Problem, sibling_problem

@@ -16,16 +16,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zerogap.dependency.candidates import candidates_of
-from zerogap.dependency.labeller import Labeller, LabelSets
+from zerogap.dependency.labeller import Labeller
 from zerogap.dependency.parts import Sparse
 from zerogap.dependency.problem import Problem
 from zerogap.dependency.scored import Allowed, Block, Integers, arcs_under, block_under, every_arc, score_of_tree
 from zerogap.dependency.sentences import Sentence
-from zerogap.errors import FormatError, InputError
-from zerogap.features.archive import read_archive, write_archive
-from zerogap.features.part_keys import PAD, Encoded, PartFeatures, TokenHashes, attributes_of
-from zerogap.features.part_model import PartModel, from_arrays, part_model, to_arrays
-from zerogap.features.part_templates import parse_part_templates
+from zerogap.errors import InputError
+from zerogap.features.part_keys import PAD, Encoded
+from zerogap.features.part_model import PartModel, part_model
 from zerogap.features.weight_table import Keys
 from zerogap.grid import Scores
 from zerogap.oracles.eisner import eisner_kernel
@@ -41,8 +39,6 @@ if TYPE_CHECKING:
     from zerogap.dependency.lazy_agreement import LazyHeads
     from zerogap.features.part_bounds import StoredBounds, WeightBounds
 
-FORMAT, VERSION = "zerogap-dependency-model", 1
-BOUNDS, PASS = "bounds", "pass"  # arrays of files that have some are named so
 ORDERS = ("first", "sibling", "grandparent", "grandsibling")
 GRAND = ("grandparent", "grandsibling")  # those that score the head of the head
 TIME_LIMIT = 10.0  # seconds for a sentence of a non-projective parser with larger parts
@@ -224,37 +220,16 @@ class Parser:
 
     def save(self, path: str | Path) -> None:
         """Writes the parser into one file, which is there completely or not at all."""
-        parts = {"model": self.model, "pruner": self.pruner, "labeller": self.labeller.model if self.labeller else None}
-        parts |= {f"{PASS}{i}": one.model for i, one in enumerate(self.passes)}
-        header: dict[str, Any] = {
-            "format": FORMAT, "version": VERSION, "order": self.order, "threshold": self.threshold, "single_root": self.single_root,
-            "projective": self.projective, "about": self.about,
-            "templates": {name: [line_of(t.kind, t.text) for t in part.features.templates] for name, part in parts.items() if part},
-        }  # fmt: skip
-        if self.passes:
-            header["passes"] = [[one.kind, *one.rule, one.band] for one in self.passes]
-        if self.labeller:
-            sets = self.labeller.sets
-            header["labels"] = {
-                "names": sets.names,
-                "column": sets.column,
-                "seen": [[*key, found.tolist()] for key, found in sets.seen.items()],
-            }
-        arrays: dict[str, Any] = {}
-        for name, part in parts.items():
-            if part:
-                arrays |= to_arrays(part, name)
-        if self.bounds is not None:
-            from zerogap.features.part_bounds import bounds_to_arrays
+        from zerogap.dependency.model_files import write_parser
 
-            arrays |= bounds_to_arrays(self.bounds, BOUNDS)
-        write_archive(path, header, arrays)
+        write_parser(self, path)
 
     @classmethod
     def load(cls, path: str | Path) -> Parser:
         """The parser in a file; FormatError says what is wrong with it."""
-        header, arrays = read_archive(path, FORMAT, VERSION)
-        return parser_of(header, arrays, str(path))
+        from zerogap.dependency.model_files import read_parser
+
+        return read_parser(path)
 
     def compact(self, *, trees: int, labels: int, pruner: int, bits: int = 10) -> Parser:
         """The parser with fewer weights, the largest of each model, rounded to `bits` bits."""
@@ -269,10 +244,6 @@ class Parser:
     def described(self, **about: Any) -> Parser:
         """The parser with more to tell about it."""
         return replace(self, about={**self.about, **about})
-
-
-def line_of(kind: str, text: str) -> str:
-    return f"{'arc' if kind == 'between' else kind}: {text}"
 
 
 def parts_of_three(allowed: Allowed) -> int:
@@ -359,58 +330,3 @@ def problem_of(block: Block, *, single_root: bool) -> Problem:
             first = np.unique(index, axis=0, return_index=True)[1]  # both sides of a word have a stop without modifiers, of 0
             parts[name] = Sparse(index[first], values[first])
     return Problem(arcs, projective=True, single_root=single_root, **parts)
-
-
-def parser_of(header: dict[str, Any], arrays: dict[str, Any], where: str) -> Parser:
-    """Believes nothing: kernels read these arrays without looking at their bounds."""
-    try:
-        order, threshold, single_root = header["order"], float(header["threshold"]), header["single_root"]
-        projective = header["projective"]
-        parsed = {name: parse_part_templates(lines) for name, lines in header["templates"].items()}
-        tokens = TokenHashes(attributes_of(template for templates in parsed.values() for template in templates))
-        templates = {name: PartFeatures(found, tokens) for name, found in parsed.items()}
-        if (
-            order not in ORDERS
-            or not 0.0 <= threshold <= 1.0
-            or not isinstance(single_root, bool)
-            or not isinstance(projective, bool)
-            or "model" not in templates
-        ):
-            raise FormatError(
-                f"{where}: the order is {order!r}, the threshold {threshold!r}: expected one of {', '.join(ORDERS)}, and 0 to 1."
-            )
-        parts = {name: from_arrays(arrays, name, features, where) for name, features in templates.items()}
-        labeller = Labeller(sets_of(header["labels"], where), parts["labeller"]) if "labels" in header else None
-        about = header.get("about", {})
-        passes = passes_of(header["passes"], parts) if "passes" in header else ()
-    except FormatError:
-        raise
-    except (KeyError, TypeError, ValueError, AttributeError, InputError) as error:
-        raise FormatError(f"{where}: the header is damaged: {error!r}.") from None
-    stored = None
-    if bounds := {name: array for name, array in arrays.items() if name.startswith(f"{BOUNDS}_")}:
-        from zerogap.features.part_bounds import StoredBounds  # most parsers do without
-
-        stored = StoredBounds(parts["model"], bounds, BOUNDS, where)
-    return Parser(
-        order, parts["model"], parts.get("pruner"), threshold, labeller, single_root, projective,
-        about if isinstance(about, dict) else {}, stored, passes,
-    )  # fmt: skip
-
-
-def passes_of(rows: list[list[Any]], parts: dict[str, PartModel]) -> tuple[Pass, ...]:
-    from zerogap.dependency.cascade_passes import Pass  # most parsers do without
-    from zerogap.relax.cascade import Rule
-
-    return tuple(Pass(kind, parts[f"{PASS}{i}"], Rule(rule, value), band) for i, (kind, rule, value, band) in enumerate(rows))
-
-
-def sets_of(value: dict[str, Any], where: str) -> LabelSets:
-    names = tuple(str(name) for name in value["names"])
-    seen = {}
-    for head, modifier, right, labels in value["seen"]:
-        found = np.array(labels, dtype=np.int64)
-        if found.ndim != 1 or len(found) == 0 or int(found.min()) < 0 or int(found.max()) >= len(names):
-            raise FormatError(f"{where}: labels of {head}, {modifier} are {labels}: expected numbers from 0 to {len(names) - 1}.")
-        seen[str(head), str(modifier), bool(right)] = found
-    return LabelSets(names, str(value["column"]), seen)
