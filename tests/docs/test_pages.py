@@ -20,11 +20,13 @@ DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
 follow = loaded(Path(__file__).with_name("follow.py"))
 pictures = loaded(DOCS / "hooks" / "pictures.py")
+notebooks = loaded(DOCS / "hooks" / "notebooks.py")
 
 
 def test_the_tutorial_from_an_empty_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert any("zerogap verify proofs.jsonl" in (DOCS / "tutorial.md").read_text() for _ in follow.follow(DOCS / "tutorial.md"))
+    steps = [first for first, _ in follow.follow(DOCS / "tutorial.md")]
+    assert any("--certificates proofs.jsonl" in step for step in steps)
 
 
 @pytest.mark.parametrize(
@@ -62,11 +64,13 @@ def test_the_readme_opens_with_two_single_line_commands():
 
 
 def test_links_lead_somewhere():
-    drawn = {f"pictures/{name}.svg" for name in pictures.PICTURES}
+    made = {f"pictures/{name}.svg" for name in pictures.PICTURES} | {
+        f"notebooks/{path.stem}.md" for path in notebooks.NOTEBOOKS.glob("*.ipynb")
+    }
     for page in [*PAGES, ROOT / "CONTRIBUTING.md"]:
         for target in re.findall(r"\]\((?!http)([^)#]+)\)", page.read_text()):
             found = (page.parent / target).resolve()
-            assert found.exists() or found.relative_to(DOCS).as_posix() in drawn, f"{page.name} links to {target}"
+            assert found.exists() or found.relative_to(DOCS).as_posix() in made, f"{page.name} links to {target}"
 
 
 def test_every_picture_is_shown():
