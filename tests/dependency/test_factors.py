@@ -369,5 +369,10 @@ def test_arrays_that_are_no_factors(arcs, message):
     for wrong in (FactorArrays(2, start, np.array([1, 2]), scores), FactorArrays(3, start[:1], np.array([1, 2]), scores)):
         with pytest.raises(InputError, match="expected 3 words"):
             Problem(np.zeros((4, 4)), factors=wrong)
+    for odd in (np.array([1.0, 2.0]), [1, 6], np.array([[1, 6]])):
+        with pytest.raises(InputError, match="factors.arcs is"):
+            Problem(np.zeros((4, 4)), factors=FactorArrays(3, start, odd, scores))
+    narrow = Problem(np.zeros((4, 4)), factors=FactorArrays(3, start.astype(np.int32), np.array([1, 6], dtype=np.uint8), scores))
+    assert decode(narrow).score == 1.0
     with pytest.raises(InputError, match="has no arcs"):
         Problem(np.zeros((4, 4)), factors=FactorArrays(3, np.array([0, 2, 2]), np.array([1, 2]), np.ones(2)))

@@ -56,6 +56,9 @@ class FactorArrays(Sequence[Factor]):
 
     def check(self, n: int) -> None:
         """Raises InputError unless every factor is a set of arcs of n words, no two into the same one."""
+        for name, array in (("start", self.start), ("arcs", self.arcs)):
+            if not isinstance(array, np.ndarray) or array.dtype.kind not in "iu" or array.ndim != 1:
+                raise InputError(f"factors.{name} is {array!r}: expected a NumPy array of integers, one after the other.")
         if self.n_words != n or len(self.start) != len(self.scores) + 1 or self.start[0] != 0 or self.start[-1] != len(self.arcs):
             raise InputError(f"factors are arrays of {self.n_words} words with {len(self.start)} starts and {len(self.scores)} scores:"
                              f" expected {n} words, and starts from 0 to {len(self.arcs)}, one more than scores.")  # fmt: skip

@@ -292,7 +292,8 @@ def read_scores(
     scores_of_factors = by_name["factors"].tolist() if sets else []
     fields["automata"] = with_weights(machines, by_name["automata"].tolist()) if machines else ()
     if isinstance(factors, FactorArrays):
-        return fields | {"factors": FactorArrays(n, factors.start, factors.arcs, by_name["factors"])}
+        start, numbers = (np.ascontiguousarray(array, dtype=np.int64) for array in (factors.start, factors.arcs))
+        return fields | {"factors": FactorArrays(n, start, numbers, by_name["factors"])}
     return fields | {"factors": tuple(Factor(some, score) for some, score in zip(sets, scores_of_factors, strict=True))}
 
 
