@@ -168,6 +168,8 @@ def test_other_tasks(visit, task, text, shown):
 def test_constraints_are_named(visit):
     page = visit()
     decoded(page, "Anna sees Bert", task="Labels", methods=["relaxation"])
+    assert "answer" in page.text_content(".panel .told")
+    page.get_by_role("slider").press("Home")
     assert "at_most(P, 1)" in page.text_content(".panel .told")
 
 

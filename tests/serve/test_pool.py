@@ -95,7 +95,9 @@ def test_a_lost_worker_is_replaced():
     run(test)
 
 
-def test_short_requests_do_not_wait_for_long_ones():
+def test_short_requests_do_not_wait_for_long_ones(monkeypatch):
+    monkeypatch.setattr(pool, "LINGER", 0.1)
+
     async def test():
         async with pooled(seconds=5.0) as workers:
             slow = asyncio.create_task(workers.answer("parse", b"sleep 1.5"))
@@ -105,12 +107,15 @@ def test_short_requests_do_not_wait_for_long_ones():
             assert time.monotonic() - begin < 1.0
             assert workers.hired == 2
             await slow
-            assert workers.size == 1  # nobody waits any more
+            await asyncio.sleep(0.2)
+            assert workers.size == 1  # it was not needed any more
 
     run(test)
 
 
-def test_there_are_never_more_than_the_most():
+def test_there_are_never_more_than_the_most(monkeypatch):
+    monkeypatch.setattr(pool, "LONG", 0.01)
+
     async def test():
         async with pooled(most=3, seconds=5.0) as workers:
             asked = [asyncio.create_task(workers.answer("parse", b"sleep 0.3")) for _ in range(9)]

@@ -155,6 +155,8 @@ def test_constraints_that_are_intersected(server):
     steps = watched(server, task="label", text="Anna sees Bert", method="relaxation")
     assert steps[1]["kind"] == "intersection"
     assert steps[1]["intersected"] in steps[1]["violated"]
+    assert steps[-2]["kind"] == "end"
+    assert steps[-2]["bound"] == steps[-2]["score"] == steps[-1]["score"]
 
 
 # batches

@@ -1,7 +1,8 @@
 """The workers as the server sees them: a request goes to one that is free, and one that does not answer in time is replaced.
 
-There are as many workers as processors. If they are all at work for longer than a short request takes, another one is hired, so that
-long requests do not hold up short ones: the system shares the processors among them. Those that are too many leave when nobody waits.
+There are as many workers as processors. If requests wait and one of the workers has been at the same one for long, another worker is hired,
+so that long requests do not hold up short ones: the system shares the processors among them. Workers that are too many leave when they
+have had nothing to do for a while.
 """
 
 from __future__ import annotations
@@ -16,7 +17,9 @@ from zerogap.serve.limits import Limits, too_many_requests, took_too_long
 from zerogap.serve.nursery import Nursery
 from zerogap.serve.worker import ANSWER, MORE, NAMES, REQUEST, refusal
 
-PATIENCE = 0.05  # seconds that a request waits before another worker is hired
+PATIENCE = 0.05  # seconds that a request waits before somebody looks whether another worker should be hired
+LONG = 0.25  # seconds of work on one request
+LINGER = 5.0  # seconds that a worker stays that is not needed
 GRACE = 0.5  # seconds that a worker may be late
 LOST = refusal("WorkerLost", "the process that worked on this has ended: perhaps there was too little memory.")
 
@@ -51,10 +54,13 @@ class Link(asyncio.Protocol):
 class Worker:
     link: Link
     pid: int
-    answered: int = 0
+    asked: int = 0
+    since: float = 0.0  # when it was asked last
 
     def ask(self, task: str, body: bytes) -> None:
         assert self.link.transport is not None
+        self.asked += 1
+        self.since = time.monotonic()
         self.link.transport.write(REQUEST.pack(len(body), NAMES.index(task)) + body)
 
     def leave(self) -> None:
@@ -121,7 +127,7 @@ class Pool:
                     return place.result()
                 if time.monotonic() - begin > self.limits.seconds:
                     raise too_many_requests(self.limits)
-                if self.size + self.hiring < self.most:
+                if self.size + self.hiring < self.most and any(time.monotonic() - worker.since > LONG for worker in self.busy):
                     self.give(await self.hire())
         except BaseException:
             if not place.done():
@@ -131,7 +137,7 @@ class Pool:
             raise
 
     def give(self, worker: Worker) -> None:
-        """To who waits longest; else it is free, or leaves if there are enough."""
+        """To who waits longest; else it is free."""
         self.busy.discard(worker)
         while self.waiting:
             place = self.waiting.popleft()
@@ -139,9 +145,14 @@ class Pool:
                 self.busy.add(worker)
                 place.set_result(worker)
                 return
-        if self.size < self.regular:
-            self.free.append(worker)
-        else:
+        self.free.append(worker)
+        if self.size > self.regular:
+            asyncio.get_running_loop().call_later(LINGER, self.dismiss, worker, worker.asked)
+
+    def dismiss(self, worker: Worker, asked: int) -> None:
+        """Unless it was needed meanwhile."""
+        if self.size > self.regular and worker.asked == asked and worker in self.free:
+            self.free.remove(worker)
             worker.leave()
 
     async def end(self, worker: Worker) -> None:
@@ -176,7 +187,6 @@ class Pool:
                     return
         finally:
             if done:
-                worker.answered += 1
                 self.give(worker)
             else:  # late, lost, or nobody waits for the answer any more
                 await asyncio.shield(self.end(worker))

@@ -31,6 +31,8 @@ def watched(solve: Callable[[], Solution[Any]], tell: Callable[[dict[str, Any]],
         rows = zip(solution.trace.bounds, solution.trace.scores, solution.trace.seconds, strict=True)
         for bound, score, seconds in thinned(list(rows)):
             tell(event("iteration", bound, score, seconds, {}))
+    elif (bound, score) != (solution.bound, solution.score):
+        tell(event("end", solution.bound, solution.score, time.perf_counter() - begin, {}))
     return solution
 
 

@@ -7,7 +7,7 @@ import { number, told } from "./told.js";
 const calm = matchMedia("(prefers-reduced-motion: reduce)");
 const TICK = 40; // milliseconds between two steps that are shown by themselves
 const PLAYED = 900; // milliseconds for all of them
-const SMALLEST = 0.75; // scale of a picture
+const SMALLEST = 0.65; // scale of a picture
 
 export function h(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
@@ -125,9 +125,14 @@ export class Panel {
     const seconds = (this.steps.at(-1).seconds ?? 0) * 1000;
     this.setNumbers({ bound: number(step.bound), score: number(step.score), gap: number(gap), ms: seconds.toFixed(1) });
     this.slider.setAttribute("aria-valuetext", `Step ${this.shown + 1}: bound ${number(step.bound)}, score ${number(step.score)}`);
-    this.told.textContent = this.steps.length > 1 || step.kind !== "iteration" || step.tree ? told(step, this.problem) : "One exact computation: nothing was relaxed.";
+    this.told.textContent = this.steps.length > 1 || step.kind !== "iteration" || step.tree ? told(step, this.problem) : this.atOnce();
     this.drawGap();
     this.drawStructure(step);
+  }
+
+  atOnce() {
+    const exact = ["dynamic-program", "cut-duals"].includes(this.solution?.certificate);
+    return exact ? "One exact computation: nothing was relaxed." : "Done in one step.";
   }
 
   setNumbers(values) {

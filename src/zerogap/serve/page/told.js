@@ -39,6 +39,7 @@ const KINDS = {
     const next = step.split === null ? "it is not split" : `it is split on ${partName(step.split, problem)}`;
     return `${where}: nothing in it scores more than ${number(step.node_bound)}; ${next}.`;
   },
+  end: () => "This is the answer.",
   cut: (step) => `Branch ${step.node} is cut: nothing in it is better than what is known.`,
 };
 
