@@ -11,7 +11,6 @@ import io
 import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -304,19 +303,14 @@ class DecodeSolver:
     def answer(self, record: Line) -> Answer:
         from zerogap.io.problems import problem_from_json
         from zerogap.io.proofs import object_in, proof_line
+        from zerogap.pipeline.any_problem import decode_any
         from zerogap.proof.solution import Trace
 
         value = object_in(record.text, record.where)
         problem = problem_from_json(value.get("problem", value), record.where)
-        solution = decoder_of(problem)(problem, method=self.task.method, time_limit=self.task.time_limit)
+        solution = decode_any(problem, method=self.task.method, time_limit=self.task.time_limit)
         untimed = replace(solution, trace=Trace())  # seconds differ from run to run
         return Answer(proof_line(problem, untimed, {"line": record.line}), solution.status == "optimal")
-
-
-def decoder_of(problem: Any) -> Callable[..., Any]:
-    """The `decode` of the task that a problem belongs to."""
-    found: Callable[..., Any] = import_module(type(problem).__module__.rsplit(".", 1)[0]).decode
-    return found
 
 
 @dataclass(frozen=True, slots=True)

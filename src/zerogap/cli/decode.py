@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -30,20 +28,16 @@ def decode_command(
     The solution is JSON: structure, score, bound, certificate, trace. Check it with [bold]zerogap verify[/bold].
     """
     from zerogap.io.problems import load_problem
+    from zerogap.pipeline.any_problem import decode_any, knows_k_best
     from zerogap.proof.files import json_text, save_solution, solution_to_json
     from zerogap.proof.verify import verify
 
     given = load_problem(problem)
-    decoder = decoder_of(given)
+    if k > 1 and not knows_k_best(given):
+        raise typer.BadParameter(f"--k {k} was given for a problem that is neither of trees nor of sequences: expected 1.")
     begin = time.perf_counter()
     with progress("decoding"):
-        options: dict[str, Any] = {} if time_limit is None else {"time_limit": time_limit}
-        if k > 1:
-            if "k" not in inspect.signature(decoder).parameters:
-                task = decoder.__module__.split(".")[1]
-                raise typer.BadParameter(f"--k {k} was given for a problem of {task}: expected trees or sequences.")
-            options["k"] = k
-        solution: Solution[Any] = decoder(given, method=method, **options)
+        solution = decode_any(given, method=method, time_limit=time_limit, k=k)
     seconds = time.perf_counter() - begin
     verify(given, solution)
     if output is not None:
@@ -55,19 +49,6 @@ def decode_command(
     print(summary(solution, seconds), file=sys.stderr)
     if solution.status != "optimal":
         raise typer.Exit(GAP_LEFT_OPEN)
-
-
-def decoder_of(problem: Any) -> Callable[..., Solution[Any]]:
-    """The `decode` of the task that a problem belongs to."""
-    from zerogap import constituency, dependency, hypergraph, sequence
-
-    decoders: dict[type, Callable[..., Solution[Any]]] = {
-        constituency.JointProblem: constituency.decode,
-        dependency.Problem: dependency.decode,
-        hypergraph.Problem: hypergraph.decode,
-        sequence.Problem: sequence.decode,
-    }
-    return decoders[type(problem)]
 
 
 def summary(solution: Solution[Any], seconds: float) -> str:

@@ -31,9 +31,14 @@ def decode_any(problem: Any, *, method: str = "auto", time_limit: float | None =
     decoder = decoder_of(problem)
     if k == 1:
         return decoder(problem, method=method, time_limit=time_limit)
-    if "k" not in inspect.signature(decoder).parameters:
+    if not knows_k_best(problem):
         raise InputError(f"k is {k} for a problem of {decoder.__module__.split('.')[1]}: expected 1, or trees or sequences.")
     return decoder(problem, method=method, time_limit=time_limit, k=k)
+
+
+def knows_k_best(problem: Any) -> bool:
+    """Whether the task finds the k best structures."""
+    return "k" in inspect.signature(decoder_of(problem)).parameters
 
 
 def methods_for(problem: Any) -> list[str]:
