@@ -47,6 +47,7 @@ def test_both_find_the_optimum(problem):
     tree = best_joint_parse(problem, indexed(problem.grammar))
     problem.check(tree)
     assert problem.score(tree) == optimum
+    assert problem.score(best_joint_parse(problem, indexed(problem.grammar), every_context=True)) == optimum
     assert problem.score(solve_ilp(problem, *chart_of(problem))) == optimum
     relaxed = solve_lp(problem, *chart_of(problem))
     assert relaxed >= optimum - 1e-6

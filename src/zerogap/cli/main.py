@@ -15,12 +15,14 @@ from zerogap.cli.constraints import constraints_command
 from zerogap.cli.decode import decode_command
 from zerogap.cli.doctor import doctor_command
 from zerogap.cli.evaluate import evaluate_app
+from zerogap.cli.evaluate_constituency import evaluate_constituency_command
 from zerogap.cli.evaluate_dependency import evaluate_dependency_command
 from zerogap.cli.label import label_command
 from zerogap.cli.parse import parse_command
 from zerogap.cli.serve import serve_command
 from zerogap.cli.run import run_command
 from zerogap.cli.train import train_app
+from zerogap.cli.train_constituency import train_constituency_command
 from zerogap.cli.train_dependency import train_dependency_command, train_tagger_command
 from zerogap.cli.translate import translate_command
 from zerogap.cli.verify import verify_command
@@ -42,7 +44,9 @@ COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
 }
 train_app.command("dependency")(train_dependency_command)
 train_app.command("tagger")(train_tagger_command)
+train_app.command("constituency")(train_constituency_command)
 evaluate_app.command("dependency")(evaluate_dependency_command)
+evaluate_app.command("constituency")(evaluate_constituency_command)
 
 
 class InOrder(TyperGroup):

@@ -50,6 +50,11 @@ TaggerOption = Annotated[
     str | None,
     typer.Option("--tagger", help="Another tagger: a file, or the name or folder of a pipeline that has one.", metavar="NAME|PATH"),
 ]
+Constituency = Annotated[
+    Path | None,
+    typer.Option(help="Constituency trees, by this model of `zerogap train constituency` or this grammar as text.", metavar="MODEL"),
+]
+Glue = Annotated[bool, typer.Option("--glue", help="With --constituency: where the grammar has no parse, put pieces beside each other.")]
 Tags = Annotated[
     str,
     typer.Option(

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 FORMATS = ("conllu", "json", "tree")
 TAGS = ("keep", "predict")
 POLICIES = ("stop", "skip")
+BRACKETED = (".mrg", ".ptb", ".trees", ".brackets")
 TREEBANKS, TEXTS = (".conllu", ".conllx", ".conll"), (".txt",)
 MOST_NOTES = 10
 
@@ -64,6 +65,8 @@ def parse_command(
     fast: Annotated[
         bool, typer.Option("--fast", help="By the cascade of the model: faster, without a proof; the gap that is told is wide.")
     ] = False,
+    constituency: options.Constituency = None,
+    glue: options.Glue = False,
     engine: options.Engine = None,
     threads: options.Threads = None,
 ) -> None:
@@ -78,6 +81,8 @@ def parse_command(
     [bold]zerogap parse article.txt -o article.conllu[/bold]
 
     [bold]cat article.txt | zerogap parse - --format json[/bold]
+
+    [bold]zerogap parse --constituency trees.npz article.txt[/bold] gives constituency trees, in brackets or drawn (--format tree, json, svg)
 
     [bold]zerogap parse corpus.conllu --fast -o parsed.conllu[/bold]
 
@@ -95,7 +100,15 @@ def parse_command(
         chosen["certificates"] = certificates is not None
         do(job_of_command("parse", input, output, engine, chosen, workers=threads, format=given))
         return
-    is_text = is_a_text(input)
+    is_text = is_a_text(input) and not (constituency is not None and input.endswith(BRACKETED))
+    if constituency is not None:
+        from zerogap.cli.parse_trees import parse_constituency
+
+        parse_constituency(
+            input, constituency, is_text=is_text, output=output, format=format, lines=lines, certificates=certificates,
+            on_error=on_error, input_format=input_format, glue=glue, time_limit=None,
+        )  # fmt: skip
+        return
     for what, given, known in (("--format", format or "conllu", FORMATS), ("--tags", tags, TAGS), ("--on-error", on_error, POLICIES)):
         if given not in known:
             raise UnknownMethod(what, given, known)

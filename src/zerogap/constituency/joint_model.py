@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from zerogap.constituency.binarising import label_of, unbinarise
 from zerogap.constituency.decoders import decode
-from zerogap.constituency.hmm_tagger import HmmTagger, train_tagger
+from zerogap.constituency.hmm_tagger import train_tagger
 from zerogap.constituency.pcfg import PcfgModel, train
 from zerogap.constituency.problem import JointProblem, subtrees, tags_of, tags_with_symbols
 from zerogap.constituency.problem import Tree as Structure
@@ -31,17 +31,35 @@ WEIGHT = 0.5  # of the tagger, chosen on the development part of the Penn Treeba
 RESOLUTION = 2.0**-20  # the same for all sentences, so that they share one rounded grammar
 
 
+class TrigramTagger(Protocol):
+    """What joint models want of a tagger: an `HmmTagger` is one, `pipeline.feature_tagger.FeatureTagger` another."""
+
+    @property
+    def tags(self) -> tuple[str, ...]: ...
+
+    @property
+    def transitions(self) -> Scores: ...  # (tags + 1,) * 3, oldest first, the last index the boundary
+
+    def emissions(self, words: Sequence[str]) -> Scores: ...  # (n, tags)
+
+    def tag(self, words: Sequence[str]) -> list[str]: ...
+
+
+def checked_weight(name: str, weight: object) -> None:
+    if isinstance(weight, bool) or not (isinstance(weight, int | float) and 0.0 <= weight < np.inf):
+        raise InputError(f"{name} is {weight!r}: expected a number from 0.")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class JointModel:
     """A PCFG, a tagger whose tags are the labels of the PCFG's, and the weight of the tagger."""
 
     pcfg: PcfgModel
-    tagger: HmmTagger
+    tagger: TrigramTagger
     weight: float = WEIGHT
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.weight, int | float) and 0.0 <= self.weight < np.inf):
-            raise InputError(f"weight is {self.weight!r}: expected a number from 0.")
+        checked_weight("weight", self.weight)
         unknown = [tag for tag in self.pcfg.lexicon.tags if label_of(tag) not in self.tagger.tags]
         if unknown:
             raise InputError(f"the grammar has the preterminal {unknown[0]!r}: expected labels that are tags of the tagger.")
@@ -98,7 +116,8 @@ def tree_from(structure: Structure, words: Sequence[str]) -> Tree:
     return unbinarise(from_preorder([node[0] for node in nodes], sizes, words))
 
 
-def train_joint(trees: Iterable[Tree], *, weight: float = WEIGHT, **options: Any) -> JointModel:
-    """Both models from the same cleaned trees (`cleaning.cleaned`); options go to the PCFG's `train`."""
+def train_joint(trees: Iterable[Tree], *, weight: float = WEIGHT, tagger: TrigramTagger | None = None, **options: Any) -> JointModel:
+    """Both models from the same cleaned trees (`cleaning.cleaned`), the tagger an HMM unless one is given; options go to `pcfg.train`."""
     given = list(trees)
-    return JointModel(train(given, **options), train_tagger(zip(t.words(), t.tags(), strict=True) for t in given), weight)
+    found = tagger or train_tagger(zip(t.words(), t.tags(), strict=True) for t in given)
+    return JointModel(train(given, **options), found, weight)
