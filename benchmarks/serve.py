@@ -3,6 +3,7 @@
     python benchmarks/serve.py                     all three, about two minutes
     python benchmarks/serve.py --requests 100000   memory over so many
     python benchmarks/serve.py --seconds 5 --connections 16
+    python benchmarks/serve.py --page              only the page: from an empty tab of chromium to the first tree
 
 Server, workers and the client share the processors of this machine, over loopback. The client writes requests that were made
 before and looks only for the end of the answers. Every request is a different sentence of 3 to 9 words, so that nothing can be remembered.
@@ -18,6 +19,7 @@ import json
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import time
@@ -160,10 +162,15 @@ def main() -> None:
     options.add_argument("--requests", type=int, default=20_000, help="for memory")
     options.add_argument("--rate", type=float, default=250.0, help="requests per second for the times: half the target")
     options.add_argument("--workers", type=int)
+    options.add_argument("--page", action="store_true", help="measure the page instead; needs chromium and playwright")
     given = options.parse_args()
     process, port, seconds = started(given.workers)
     try:
         print(f"started in {seconds:.1f} s; {os.cpu_count()} processors, load {os.getloadavg()[0]:.1f}")
+        if given.page:
+            times = page_times(port)
+            print(f"page to first tree: {' '.join(f'{seconds:.2f}' for seconds in times)} s (target 1.5)")
+            return
         requests = [request_bytes(text) for text in sentences(int(given.seconds * 5000))]
         asyncio.run(closed_loop(port, given.connections, requests[:500]))  # warm
         before, mine = processor_seconds(process.pid), time.process_time()
@@ -185,6 +192,24 @@ def main() -> None:
     finally:
         process.terminate()
         process.wait()
+
+
+def page_times(port: int, n: int = 7) -> list[float]:
+    """Seconds from going to the address until a tree is drawn; every time in a browser without a cache."""
+    from playwright.sync_api import sync_playwright
+
+    found = []
+    with sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        for _ in range(n):
+            page = browser.new_context().new_page()
+            begin = time.perf_counter()
+            page.goto(f"http://127.0.0.1:{port}/", wait_until="commit")
+            page.wait_for_selector(".picture svg .arc")
+            found.append(time.perf_counter() - begin)
+            page.context.close()
+        browser.close()
+    return found
 
 
 def memory(pid: int, port: int, connections: int, n: int) -> None:

@@ -7,6 +7,8 @@ is this address), and JSON is not what a form can send.
 from __future__ import annotations
 
 import hmac
+import ipaddress
+import re
 import time
 from collections.abc import Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
@@ -20,7 +22,7 @@ Message = MutableMapping[str, Any]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[MutableMapping[str, Any], Callable[[], Awaitable[Message]], Send], Awaitable[None]]
 
-LOCAL = ("127.0.0.1", "localhost", "[::1]", "::1")
+HOST = re.compile(r"(\[[^\]]*\]|[^:\[\]]*)(?::[0-9]+)?")  # a name and perhaps a port
 OPEN = ("/", "/docs", "/openapi.json", "/health")  # nobody needs a token for these, nor for the files of the page
 FILES = "/page/"
 POLICY = (
@@ -94,7 +96,7 @@ class Guard:
         if kind != wanted:
             return 415, refusal("UnsupportedMediaType", f"the content type is {kind[:100] or 'not given'!r}: expected {wanted!r}.")
         length = headers.get(b"content-length", b"")
-        if not is_batch and length.isdigit() and int(length) > self.limits.body:
+        if not is_batch and length.isdigit() and int(length[:20]) > self.limits.body:
             return self.beyond(body_too_large(self.limits))
         if self.metrics.active > self.limits.concurrency:
             return self.beyond(too_many_requests(self.limits))
@@ -111,8 +113,19 @@ class Guard:
 
 
 def is_local(host: str) -> bool:
-    name = host.rpartition(":")[0] if host.rpartition(":")[2].isdigit() and not host.endswith("]") else host
-    return name.lower() in LOCAL or name.lower().endswith(".localhost")
+    """Whether the name that a client asked for, with or without a port, is this machine's own."""
+    found = HOST.fullmatch(host.lower())
+    if found is None:
+        return False
+    name = found[1].strip("[]")
+    return name == "localhost" or name.endswith(".localhost") or is_loopback(name)
+
+
+def is_loopback(address: str) -> bool:
+    try:
+        return ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        return False
 
 
 async def answered(status: int, body: bytes, send: Send) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import ipaddress
 import socket
 import threading
 from dataclasses import dataclass, field
@@ -14,7 +13,7 @@ from zerogap.errors import InputError
 from zerogap.pipeline.any_problem import methods_for
 from zerogap.pipeline.in_order import processors
 from zerogap.serve import nursery
-from zerogap.serve.guard import Guard
+from zerogap.serve.guard import Guard, is_loopback
 from zerogap.serve.limits import Limits
 from zerogap.serve.models import Models
 from zerogap.serve.tasks import Context, proof
@@ -50,12 +49,7 @@ class Address:
 
     @property
     def is_local(self) -> bool:
-        if self.host == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return False
+        return self.host == "localhost" or is_loopback(self.host)
 
     @property
     def url(self) -> str:
