@@ -19,8 +19,8 @@ from zerogap.cli.evaluate_constituency import evaluate_constituency_command
 from zerogap.cli.evaluate_dependency import evaluate_dependency_command
 from zerogap.cli.label import label_command
 from zerogap.cli.parse import parse_command
-from zerogap.cli.serve import serve_command
 from zerogap.cli.run import run_command
+from zerogap.cli.serve import serve_command
 from zerogap.cli.train import train_app
 from zerogap.cli.train_constituency import train_constituency_command
 from zerogap.cli.train_dependency import train_dependency_command, train_tagger_command

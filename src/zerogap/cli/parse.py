@@ -82,7 +82,7 @@ def parse_command(
 
     [bold]cat article.txt | zerogap parse - --format json[/bold]
 
-    [bold]zerogap parse --constituency trees.npz article.txt[/bold] gives constituency trees, in brackets or drawn (--format tree, json, svg)
+    [bold]zerogap parse --constituency trees.npz article.txt[/bold] gives constituency trees (--format brackets, tree, json or svg)
 
     [bold]zerogap parse corpus.conllu --fast -o parsed.conllu[/bold]
 
