@@ -1,9 +1,10 @@
 """Phrase-based translation against enumeration: never wrong, never lazy, whatever the language model and the limits."""
 
+import importlib.util
 import itertools
 import math
 from contextlib import contextmanager
-from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zerogap.baselines.phrase_brute import all_derivations, best_score
-from zerogap.baselines.phrase_ilp import solve_phrases
-from zerogap.errors import Infeasible, InputError, InvalidStructure, UnknownMethod, VerificationError
+from zerogap.errors import Infeasible, InputError, InvalidStructure, UnknownMethod
 from zerogap.io.arpa import load_language_model
 from zerogap.io.phrase_tables import load_phrase_table
 from zerogap.io.translation_weights import load_phrase_weights
@@ -21,102 +21,21 @@ from zerogap.oracles.phrase_graph import tightened
 from zerogap.oracles.phrase_outside import best_path, outside_table
 from zerogap.oracles.phrase_tightening import knowing
 from zerogap.oracles.phrase_unfolding import unfolded, unrolled
-from zerogap.proof import translation_graphs
-from zerogap.proof.certificate import DynamicProgram, Multipliers, certificate_from_json, certificate_to_json
 from zerogap.proof.translation_phrases import phrase_bound
-from zerogap.proof.verify import verify
 from zerogap.translation import optimal_beam, phrase_progress
-from zerogap.translation.decoders import decode, decode_many
 from zerogap.translation.language_model import Ngrams, build_language_model
 from zerogap.translation.optimal_beam import optimal_beam_search
 from zerogap.translation.phrase_beam import beam_search, tables_of
-from zerogap.translation.phrase_constraints import Constraints, Fixed, Wall, Zone
-from zerogap.translation.phrase_decoders import METHODS, decode_phrases
+from zerogap.translation.phrase_decoders import decode_phrases
 from zerogap.translation.phrase_model import PhraseModel
 from zerogap.translation.phrase_problem import PhraseProblem, translation
 from zerogap.translation.phrase_progress import outside_of, sentence_of
 from zerogap.translation.phrase_relaxation import excess, prices
 
-WORDS = ["<s>", "</s>", "<unk>", "a", "b", "c"]
-GRID = 2.0**-10
-
-
-def language_model(scores, back_offs, order):
-    levels = []
-    for n in range(1, order + 1):
-        grams = sorted(gram for gram in scores if len(gram) == n)
-        levels.append(
-            Ngrams(
-                np.array(grams, dtype=np.int64).reshape(len(grams), n),
-                np.array([scores[gram] for gram in grams]),
-                np.array([back_offs.get(gram, np.nan) for gram in grams]),
-            )
-        )
-    return build_language_model(WORDS, levels).scaled(1.0, resolution=GRID)
-
-
-def random_model(rng, max_order=4):
-    """Small integers: many ties, and longer n-grams that score less than backing off would."""
-    order = int(rng.integers(1, max_order + 1))
-    scores = {(w,): float(rng.integers(-4, 1)) for w in range(len(WORDS))}
-    back_offs, contexts = {}, [(w,) for w in range(len(WORDS))]
-    for n in range(2, order + 1):
-        for context in contexts:
-            back_offs[context] = float(rng.integers(-2, 2))
-        possible = [(*c, w) for c in contexts for w in range(1, len(WORDS))]
-        grams = [possible[k] for k in rng.permutation(len(possible))[: rng.integers(0, 11)]]
-        for gram in grams:
-            scores[gram] = float(rng.integers(-4, 1))
-        contexts = [gram for gram in grams if n < order]
-        if not contexts:
-            order = n
-            break
-    return language_model(scores, back_offs, order)
-
-
-@st.composite
-def problems(draw, min_words=0, max_words=4, holes=True, limits=(None, 0, 1, 2, 3), constrained=True):
-    """Drawn by a seed, as number by number would take longer than all that is tested."""
-    n, rng = draw(st.integers(min_words, max_words)), np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    gaps = rng.random() < 0.2  # words without a phrase of their own
-    options = {}
-    for start in range(n):
-        for end in range(start + 1, min(n, start + 3) + 1):
-            for _ in range(rng.integers(0 if gaps or end > start + 1 else 1, 3)):
-                target = tuple(rng.choice(["a", "b", "c", "new"], rng.integers(1, 4)).tolist())
-                options[start, end, target] = -np.inf if holes and rng.random() < 0.15 else float(rng.integers(-3, 4))
-    return PhraseProblem(
-        [f"w{i}" for i in range(n)],
-        [(*key, score) for key, score in options.items()],
-        random_model(rng),
-        distortion=draw(st.sampled_from([0.0, 0.5, 1.0])),
-        distortion_limit=draw(st.sampled_from(limits)),
-        reordering=draw(st.sampled_from(["limit", "moses"])),
-        constraints=random_constraints(rng, n) if constrained and rng.random() < 0.7 else None,
-    )
-
-
-def random_constraints(rng, n):
-    """A few of each kind, often none; sometimes more than can hold together."""
-
-    def phrases():
-        return tuple(
-            tuple(rng.choice(["a", "b", "c", "new", "never"], rng.integers(1, 4), p=[0.3, 0.3, 0.2, 0.15, 0.05]).tolist())
-            for _ in range(rng.integers(0, 3) if rng.random() < 0.5 else 0)
-        )
-
-    def span():
-        start = int(rng.integers(0, n))
-        return start, int(rng.integers(start + 1, n + 1))
-
-    fixed, zones, walls = [], [], []
-    if n and rng.random() < 0.3:
-        fixed.append(Fixed(*span(), (("a", "c"), ("b",)), (1.0, 0.0), bool(rng.random() < 0.7)))
-    if n and rng.random() < 0.4:
-        zones.append(Zone(*span(), bool(rng.random() < 0.4)))
-    if n and rng.random() < 0.3:
-        walls.append(Wall(int(rng.integers(0, n + 1))))
-    return Constraints(phrases(), phrases() if rng.random() < 0.7 else (), tuple(fixed), tuple(zones), tuple(walls))
+spec = importlib.util.spec_from_file_location("phrase_strategies", Path(__file__).with_name("phrase_strategies.py"))
+strategies = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(strategies)
+problems, FLAT, WORDS, language_model = strategies.problems, strategies.FLAT, strategies.WORDS, strategies.language_model
 
 
 def solved(problem, **options):
@@ -299,9 +218,6 @@ def test_scores_and_checks_are_the_definition(problem):
                     problem.check(derivation)
 
 
-FLAT = language_model({(w,): -1.0 for w in range(len(WORDS))}, {}, 1)
-
-
 def test_example_7_3_1():
     """Of Rush 2014. Its scores, 21 for the best translation, are those of bigrams that score 1, not 2 as printed."""
     bigrams = {(u, w): 1.0 for u in range(6) for w in range(1, 6)}
@@ -317,46 +233,6 @@ def test_times_that_are_over_leave_a_gap():
     solution = optimal_beam_search(PhraseProblem(list("uvwxyz"), phrases, FLAT, distortion=0.25), time_limit=0.0)
     assert solution.score <= solution.bound
     assert solution.structure is not None
-
-
-def test_what_cannot_be_translated_is_named():
-    with pytest.raises(Infeasible, match="no phrase translates word 1, 'v'"):
-        optimal_beam_search(PhraseProblem(["u", "v"], [(0, 1, ("a",), 0.0)], FLAT))
-    with pytest.raises(Infeasible, match="no phrase translates word 0, 'u'"):
-        optimal_beam_search(PhraseProblem(["u"], [(0, 1, ("a",), -np.inf)], FLAT))
-    crossing = [(0, 2, ("a",), 0.0), (1, 3, ("b",), 0.0)]
-    with pytest.raises(Infeasible, match="no sequence of phrases translates every word once without forbidden"):
-        optimal_beam_search(PhraseProblem(["u", "v", "w"], crossing, FLAT))
-    with pytest.raises(Infeasible, match="no sequence of phrases translates every word once, whatever the limit of jumps"):
-        optimal_beam_search(PhraseProblem(["u", "v", "w"], crossing, FLAT, distortion_limit=1))
-
-
-@pytest.mark.parametrize("method", sorted(METHODS))
-def test_the_smallest_limit_that_works_is_named(method):
-    """Under Moses' rule, or to obey a wall, jumps must be longer than the limit."""
-    phrases = [(i, i + 1, (word,), 0.0) for i, word in enumerate("abca")]
-    order = Constraints(required=(("c", "a", "b"),))  # words 2, 0 or 3, 1
-    problem = PhraseProblem(list("wxyz"), phrases, FLAT, distortion_limit=1, constraints=order)
-    with pytest.raises(
-        Infeasible, match="no translation satisfies the required phrase 'c a b'.* With a distortion limit of 3 in place of 1"
-    ):
-        decode_phrases(problem, method=method)
-    assert decode_phrases(problem.under(order, distortion_limit=3), method=method).structure is not None
-    with pytest.raises(Infeasible):
-        decode_phrases(problem.under(order, distortion_limit=2), method=method)
-
-
-def test_the_constraints_that_cannot_hold_together_are_named():
-    phrases = [(i, i + 1, (word,), 0.0) for i, word in enumerate("abc")]
-    harmless = {"forbidden": (("c", "b"),), "zones": (Zone(0, 2),)}
-    problem = PhraseProblem(list("xyz"), phrases, FLAT, constraints=Constraints(required=(("c", "a"),), walls=(Wall(2),), **harmless))
-    with pytest.raises(Infeasible) as caught:
-        decode_phrases(problem)
-    assert str(caught.value) == "no translation satisfies the required phrase 'c a' and the wall before word 2 together."
-    for left in (Constraints(required=(("c", "a"),), **harmless), Constraints(walls=(Wall(2),), **harmless)):
-        assert decode_phrases(problem.under(left)).status == "optimal"
-    with pytest.raises(Infeasible, match=r"no translation satisfies the required phrase 'd'\.$"):
-        decode_phrases(problem.under(Constraints(required=(("d",),))))
 
 
 def test_wrong_problems_are_refused():
@@ -394,121 +270,6 @@ def test_why_a_derivation_is_not_one():
     ]:
         with pytest.raises(InvalidStructure, match=message):
             problem.check(derivation)
-
-
-@given(problems())
-def test_certificates_prove_the_bound(problem):
-    try:
-        solution = decode_phrases(problem)
-    except Infeasible:
-        return
-    assert phrase_bound(problem, solution.certificate, solution.bound) == solution.score
-    again = certificate_from_json(certificate_to_json(solution.certificate))
-    assert again == solution.certificate
-    assert phrase_bound(problem, again, solution.bound - GRID) >= solution.score  # a claim that is too low is not proved
-
-
-@given(problems(), st.integers(0, 2**32 - 1), st.sampled_from([1, 3, 10**6]))
-def test_any_multipliers_prove_something(problem, seed, few):
-    """Even when nodes are tightened at once: exactly the optimum, whatever is claimed below it."""
-    optimum = best_score(problem)
-    multipliers = Multipliers(tuple(np.random.default_rng(seed).integers(-3, 4, len(problem)).astype(float).tolist()))
-    before, translation_graphs.FEW = translation_graphs.FEW, few
-    try:
-        if optimum > -np.inf:
-            assert phrase_bound(problem, multipliers, optimum) == optimum
-            assert phrase_bound(problem, multipliers, optimum - 1.0) == optimum
-        assert optimum <= phrase_bound(problem, multipliers, max(optimum, -50.0) + 1.0) <= max(optimum, -50.0) + 1.0
-    finally:
-        translation_graphs.FEW = before
-
-
-def test_wrong_certificates_are_refused():
-    problem = PhraseProblem(["u", "v"], [(0, 1, ("a",), 0.0), (1, 2, ("b",), 0.0)], FLAT)
-    for values, message in [
-        ((0.0,), "has 1 multipliers: expected 2"),
-        ((0.0, GRID / 2), "not on the grid"),
-        ((0.0, math.nan), "not on the grid"),
-        ((0.0, math.inf), "not on the grid"),
-        ((0.0, 2.0**60), "so large that sums"),
-    ]:
-        with pytest.raises(VerificationError, match=message):
-            phrase_bound(problem, Multipliers(values), 0.0)
-    with pytest.raises(VerificationError, match="'dynamic-program' proves nothing"):
-        phrase_bound(problem, DynamicProgram(), 0.0)
-
-
-@given(problems(), st.sampled_from(sorted(METHODS)))
-def test_every_method_bounds_the_best(problem, method):
-    optimum = best_score(problem)
-    try:
-        solution = decode_phrases(problem, method=method)
-    except Infeasible:
-        assert optimum == -np.inf
-        return
-    assert solution.score <= optimum <= solution.bound
-    if solution.structure is not None:
-        problem.check(solution.structure)
-        assert problem.score(solution.structure) == solution.score
-    assert phrase_bound(problem, solution.certificate, solution.bound) <= solution.bound
-    if method not in ("lagrangian", "beam"):
-        assert solution.status == "optimal"
-
-
-@given(problems(), st.integers(2, 12), st.integers(0, 2**32 - 1))
-def test_the_next_best_are_found_in_order(problem, k, seed):
-    everything = sorted((problem.score(problem.derivation(phrases)) for phrases in all_derivations(problem)), reverse=True)
-    scores = [score for score in everything if score > -np.inf][:k]
-    before, optimal_beam.FIRST_PHRASES = optimal_beam.FIRST_PHRASES, [2, 10**6][seed % 2]
-    try:
-        solution = decode_phrases(problem, k=k)
-    except Infeasible:
-        assert not scores
-        return
-    finally:
-        optimal_beam.FIRST_PHRASES = before
-    assert [solution.score, *(score for _, score in solution.alternatives)] == scores
-    verify(problem, solution)
-    if len(scores) > 1:
-        with pytest.raises(VerificationError):
-            verify(problem, replace(solution, alternatives=(*solution.alternatives[:-1], (solution.structure, solution.score))))
-        if scores[-1] < scores[-2]:  # the next best is left out, and another one in its place
-            worse = [d for d in map(problem.derivation, all_derivations(problem)) if -np.inf < problem.score(d) < scores[-1]]
-            if worse:
-                with pytest.raises(VerificationError, match="another structure scores"):
-                    verify(problem, replace(solution, alternatives=(*solution.alternatives[:-1], (worse[0], problem.score(worse[0])))))
-
-
-@settings(max_examples=60)
-@given(problems(max_words=3))
-def test_an_integer_program_finds_the_same(problem):
-    phrases = solve_phrases(problem)
-    score = -np.inf if phrases is None else problem.score(problem.derivation(phrases))
-    assert score == best_score(problem)
-    if phrases is not None:
-        problem.check(problem.derivation(phrases))
-
-
-def test_long_sentences_are_too_much_for_an_integer_program():
-    phrases = [(i, i + 1, (word,), 0.0) for i in range(9) for word in "abc"]
-    with pytest.raises(InputError, match="more than 100 steps: expected a shorter one"):
-        solve_phrases(PhraseProblem(list("stuvwxyz!"), phrases, FLAT), most_steps=100)
-
-
-def test_many_at_once():
-    phrases = [(0, 1, ("a",), 1.0), (1, 2, ("b",), 2.0), (0, 2, ("c",), 2.5)]
-    problems = [PhraseProblem(["u", "v"], phrases, FLAT)] * 3
-    assert [translation(solution.structure) for solution in decode_many(problems, threads=2)] == ["c"] * 3
-    assert decode(problems[0], method="beam").score == decode_phrases(problems[0], method="beam").score
-    verify(problems[0], decode(problems[0]))
-    with pytest.raises(InputError, match="problem is a str: expected a PhraseProblem or a SyntaxProblem"):
-        decode("u v")
-    with pytest.raises(UnknownMethod, match="Did you mean 'beam'"):
-        decode_phrases(problems[0], method="beem")
-    with pytest.raises(InputError, match="problem is a str"):
-        decode_phrases("u v")
-    with pytest.raises(InputError, match="time_limit is -1"):
-        decode_phrases(problems[0], time_limit=-1)
 
 
 @pytest.mark.data

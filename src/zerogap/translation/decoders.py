@@ -14,12 +14,12 @@ from zerogap.translation.syntax_decoders import decode_forest
 from zerogap.translation.syntax_problem import SyntaxProblem
 
 
-def decode(problem: PhraseProblem | SyntaxProblem, *, method: str = "auto", time_limit: float | None = None) -> Solution[Any]:
-    """A best derivation and its certificate. Methods are those of `decode_phrases` and of `decode_forest`."""
+def decode(problem: PhraseProblem | SyntaxProblem, *, method: str = "auto", time_limit: float | None = None, k: int = 1) -> Solution[Any]:
+    """A best derivation and its certificate, with `k` the next best as well. Methods are those of `decode_phrases` and `decode_forest`."""
     if isinstance(problem, PhraseProblem):
-        return decode_phrases(problem, method=method, time_limit=time_limit)
+        return decode_phrases(problem, method=method, time_limit=time_limit, k=k)
     if isinstance(problem, SyntaxProblem):
-        return decode_forest(problem, method=method, time_limit=time_limit)
+        return decode_forest(problem, method=method, time_limit=time_limit, k=k)
     raise InputError(f"problem is a {type(problem).__name__}: expected a PhraseProblem or a SyntaxProblem.")
 
 
@@ -29,6 +29,7 @@ def decode_many(
     threads: int | None = None,
     method: str = "auto",
     time_limit: float | None = None,
+    k: int = 1,
 ) -> list[Solution[Any]]:
     """Decodes problems on several threads, in order."""
-    return decode_each(decode, problems, threads, method=method, time_limit=time_limit)
+    return decode_each(decode, problems, threads, method=method, time_limit=time_limit, k=k)
