@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from zerogap.baselines.translation_ilp import all_paths, solve_program_of_paths
+from zerogap.baselines.translation_ilp import all_paths, count_trigrams, solve_program_of_paths
 from zerogap.errors import InputError, OverlappingTails
 from zerogap.oracles.leaf_paths import longest_paths, trace_path
 from zerogap.translation.bigram_relaxation import bigram_relaxation, decode_bigrams, relax_bigrams
@@ -17,6 +17,7 @@ from zerogap.translation.forest import all_derivations, from_rules
 from zerogap.translation.language_model import Ngrams, build_language_model
 from zerogap.translation.leaf_graph import leaf_graph
 from zerogap.translation.ngram_relaxation import decode_trigrams, trigram_relaxation
+from zerogap.translation.screening import screened
 from zerogap.translation.syntax_decoders import decode_forest
 from zerogap.translation.syntax_problem import LOG_OF_10, SyntaxProblem
 
@@ -158,3 +159,30 @@ def test_what_has_no_paths():
         decode_trigrams(figure_5_2(0), max_iterations=0)
     with pytest.raises(InputError, match="leaves: expected at most 3"):
         leaf_graph(figure_5_2(0), max_leaves=3)
+
+
+@given(syntax_problems(spans=True))
+@settings(max_examples=60)
+def test_trigrams_are_counted_before_they_are_listed(problem):
+    graph = leaf_graph(problem)
+    paths = all_paths(graph)
+    assert count_trigrams(graph) == sum(a[1] == b[0] for a in paths for b in paths)
+    if count_trigrams(graph) > 3:
+        with pytest.raises(InputError, match="at most 3 for a linear program"):
+            solve_program_of_paths(problem, graph, max_paths=3)
+
+
+@given(syntax_problems(holes=True, empty_sides=True), st.integers(1, 3))
+@settings(max_examples=80)
+def test_screening_keeps_what_is_as_good(problem, limit):
+    assume(len(list(itertools.islice(all_derivations(problem.forest), 401))) <= 400)
+    left = screened(problem, limit=limit)
+    if left.known is None:
+        return
+    floor = problem.score(left.known)
+    good = sorted(problem.score(y) for y in all_derivations(problem.forest) if problem.score(y) >= floor)
+    kept = [left.restored(y) for y in all_derivations(left.problem.forest)]
+    for small, y in zip(all_derivations(left.problem.forest), kept, strict=True):
+        problem.forest.check(y)
+        assert problem.score(y) == left.problem.score(small)
+    assert sorted(problem.score(y) for y in kept if problem.score(y) >= floor) == good

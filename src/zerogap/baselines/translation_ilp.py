@@ -28,13 +28,14 @@ def solve_program_of_paths(
 ) -> tuple[tuple[int, ...] | None, float]:
     """(derivation, value): an optimal derivation by HiGHS's account, None without whole numbers or if none was found in time."""
     edges = graph.hypergraph
+    if count_trigrams(graph) > max_paths:
+        size = f"{count_trigrams(graph):,} trigrams of paths"
+        raise InputError(f"the forest has {size}: expected at most {max_paths:,} for a linear program.")
     paths = all_paths(graph)
     following: dict[int, list[Path]] = {}
     for path in paths:
         following.setdefault(path[0], []).append(path)
     trigrams = [(first, second) for first in paths for second in following.get(first[1], ())]
-    if len(trigrams) > max_paths:
-        raise InputError(f"the forest has {len(trigrams):,} trigrams of paths: expected at most {max_paths:,} for a linear program.")
     blocks = Blocks()
     y_edge = blocks.add_columns(graph.scores)
     y_path = blocks.add_columns(np.array([trigram_score(problem, graph, a, b) for a, b in trigrams]))
@@ -92,6 +93,26 @@ def tie(
         kept = sorted({(i, c) for i, c in entries if i not in left_out})
         at = np.array([c for _, c in kept], dtype=np.int64)
         blocks.fill(rows[np.array([i for i, _ in kept], dtype=np.int64)], at if columns is None else columns[at], sign)
+
+
+def count_trigrams(graph: LeafGraph) -> int:
+    """How many pairs of paths meet in a leaf, without listing them."""
+    size = graph.hypergraph.n_vertices
+    below = [int(v < graph.n_leaves) for v in range(size)]  # paths down from a vertex to a leaf, and up from a leaf to it
+    above = list(below)
+    for h, c in sorted(graph.downs.tolist()):  # a head has a larger number than what is below it
+        below[h] += below[c]
+    for x, h in sorted(graph.ups.tolist(), key=lambda pair: pair[1]):
+        above[h] += above[x]
+    out, into = [0] * size, [0] * size
+    for x, y in graph.turns.tolist():
+        out[x] += below[y]
+        into[y] += above[x]
+    for x, h in sorted(graph.ups.tolist(), key=lambda pair: -pair[0]):
+        out[x] += out[h]
+    for h, c in sorted(graph.downs.tolist(), key=lambda pair: -pair[1]):
+        into[c] += into[h]
+    return sum(out[v] * into[v] for v in range(graph.n_leaves))
 
 
 def all_paths(graph: LeafGraph) -> list[Path]:

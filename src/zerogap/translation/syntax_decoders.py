@@ -23,6 +23,7 @@ from zerogap.translation.cube_pruning import Compiled, compile_problem, cube_pru
 from zerogap.translation.end_prices import Relaxed, relax
 from zerogap.translation.forest import Derivation
 from zerogap.translation.intersection import exhaustive, search
+from zerogap.translation.screening import screened
 from zerogap.translation.syntax_beam import ForestBeam
 from zerogap.translation.syntax_kbest import k_best
 from zerogap.translation.syntax_problem import SyntaxProblem
@@ -44,9 +45,9 @@ def decode_forest(
     """The best derivation, and a certificate.
 
     Methods: `auto` (proves every forest within its limits), `optimal-beam` (prices and beam searches in turn, section 7.6), `relaxation`
-    (prices only; may leave a gap), `intersection` (exhaustive), `cube-pruning` (a good derivation, bounded by nothing); for small forests
-    `lagrangian` (sections 5.3 and 5.4) and `ilp` (HiGHS). With `k` above 1, the alternatives are the next best derivations, exactly.
-    `limit` is the number of candidates per vertex of cube pruning, `max_pieces` limits the memory of searches.
+    (prices only; may leave a gap), `intersection` (exhaustive), `cube-pruning` (a good derivation, bounded by nothing); where few
+    hyperedges are in question, `lagrangian` (sections 5.3 and 5.4) and `ilp` (HiGHS). With `k` above 1, the alternatives are the next
+    best derivations, exactly. `limit` is the number of candidates per vertex of cube pruning, `max_pieces` limits the memory of searches.
     """
     check_problem(problem, SyntaxProblem)
     if not isinstance(method, str) or method not in METHODS:
@@ -159,7 +160,10 @@ def decode_ilp(problem: SyntaxProblem, *, time_limit: float | None, limit: int, 
     from zerogap.baselines.translation_ilp import solve_program_of_paths
     from zerogap.translation.leaf_graph import leaf_graph
 
-    proposed, _ = solve_program_of_paths(problem, leaf_graph(problem), time_limit=time_limit)
+    left = screened(problem, limit=limit)
+    proposed, _ = solve_program_of_paths(left.problem, leaf_graph(left.problem), time_limit=time_limit)
+    if proposed is not None:
+        proposed = left.restored(proposed)
     proven = decode_auto(problem, time_limit=time_limit, limit=limit, max_pieces=max_pieces)
     if proposed is None or problem.score(proposed) < proven.score:  # HiGHS has tolerances
         return proven
@@ -167,9 +171,16 @@ def decode_ilp(problem: SyntaxProblem, *, time_limit: float | None, limit: int, 
 
 
 def decode_lagrangian(problem: SyntaxProblem, *, time_limit: float | None, limit: int, max_pieces: int) -> Solution[Derivation]:
+    """Sections 5.3 and 5.4, in what is left of the forest above a derivation by cube pruning."""
     from zerogap.translation.ngram_relaxation import decode_trigrams
 
-    return decode_trigrams(problem, time_limit=time_limit)
+    left = screened(problem, limit=limit)
+    found = decode_trigrams(left.problem, time_limit=time_limit)
+    best = None if found.structure is None else left.restored(found.structure)
+    if left.known is not None and (best is None or problem.score(left.known) > problem.score(best)):
+        best = left.known
+    assert best is not None
+    return replace(found, structure=best, score=problem.score(best), bound=max(found.bound, problem.score(best)))
 
 
 def certificate(relaxed: Relaxed) -> Certificate:
