@@ -1,10 +1,11 @@
 """Exact phrase-based translation: the phrase half of tables 7.1 and 7.2 and figure 7-4 of Rush (2014), on the shared translation sets.
 
     python benchmarks/translation_phrases.py FOLDER [--sets wmt-deen wmt-zhen multi30k-deen] [--parts auto beams rivals rounds verify print]
-                                             [--time-limit 120] [--rival-limit 30] [--sample 20] [--split test]
+                                             [--time-limit 120] [--rival-limit 30] [--sample 20] [--split test] [--seconds S]
 
 Reads ../shared/data/mt (or ZEROGAP_DATA). What is measured is kept in FOLDER, a line of JSON per sentence, so that parts can be run one by
-one; `print` makes the tables of all that is there. Times are CPU seconds of one thread, from the options of a sentence on.
+one, and a run goes on where the last one ended, as it does after --seconds of CPU time; `print` makes the tables of all that is there.
+Times are CPU seconds of one thread, from the options of a sentence on.
 
     auto     `method="auto"` on every sentence, with any jump within the limit, and under Moses' rule of reordering
     beams    plain beam search with stacks of 100 and 1,000, under Moses' rule, from the text of a sentence on
@@ -20,6 +21,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import statistics
 import time
@@ -46,6 +48,7 @@ from zerogap.translation.phrase_progress import outside_of, sentence_of
 from zerogap.translation.phrase_relaxation import begin, descend, prices
 
 SETS = ("wmt-deen", "wmt-zhen", "multi30k-deen")
+SAMPLED = ("rivals", "rounds")
 PARTS = ("auto", "beams", "rivals", "rounds", "verify", "print")
 BUCKETS = ((1, 10), (11, 20), (21, 30), (31, 40), (41, 50), (1, 50))
 RIVALS = ("optimal-beam", "staged-beam", "lr-tight", "a-star")
@@ -92,8 +95,9 @@ def timed(function: Callable[[], Any]) -> tuple[Any, float]:
     return result, time.thread_time() - before
 
 
-def run_auto(data: TestSet, options: argparse.Namespace) -> Iterable[Row]:
-    for i, words in enumerate(data.sentences):
+def run_auto(data: TestSet, lines: Sequence[int], options: argparse.Namespace) -> Iterable[Row]:
+    for i in lines:
+        words = data.sentences[i]
         row: Row = {"line": i, "words": len(words)}
         for rule in ("limit", "moses"):
             problem = data.model.problem(words, reordering=rule)
@@ -102,8 +106,9 @@ def run_auto(data: TestSet, options: argparse.Namespace) -> Iterable[Row]:
         yield row
 
 
-def run_beams(data: TestSet, options: argparse.Namespace) -> Iterable[Row]:
-    for i, words in enumerate(data.sentences):
+def run_beams(data: TestSet, lines: Sequence[int], options: argparse.Namespace) -> Iterable[Row]:
+    for i in lines:
+        words = data.sentences[i]
         row: Row = {"line": i, "words": len(words)}
         for stack in STACKS:
 
@@ -116,8 +121,8 @@ def run_beams(data: TestSet, options: argparse.Namespace) -> Iterable[Row]:
         yield row
 
 
-def run_rivals(data: TestSet, options: argparse.Namespace) -> Iterable[Row]:
-    for i in data.sample(options.sample):
+def run_rivals(data: TestSet, lines: Sequence[int], options: argparse.Namespace) -> Iterable[Row]:
+    for i in lines:
         problem = data.model.problem(data.sentences[i])
         row: Row = {"line": i, "words": len(problem)}
         for method in ("auto", *RIVALS):
@@ -126,9 +131,9 @@ def run_rivals(data: TestSet, options: argparse.Namespace) -> Iterable[Row]:
         yield row
 
 
-def run_rounds(data: TestSet, options: argparse.Namespace) -> Iterable[Row]:
+def run_rounds(data: TestSet, lines: Sequence[int], options: argparse.Namespace) -> Iterable[Row]:
     """After some rounds from multipliers 0: the gap to the optimum, and whether beams of some width prove it (algorithms 10 and 12)."""
-    for i in data.sample(options.sample):
+    for i in lines:
         problem = data.model.problem(data.sentences[i])
         best = decode_phrases(problem, time_limit=options.time_limit)
         if best.status != "optimal":
@@ -168,8 +173,9 @@ def proves(problem: PhraseProblem, sentence: Any, multipliers: Any, incumbent: f
     return bool(dropped == -np.inf)
 
 
-def run_verify(data: TestSet, options: argparse.Namespace) -> Iterable[Row]:
-    for i, words in enumerate(data.sentences):
+def run_verify(data: TestSet, lines: Sequence[int], options: argparse.Namespace) -> Iterable[Row]:
+    for i in lines:
+        words = data.sentences[i]
         problem = data.model.problem(words)
         solution = decode_phrases(problem, time_limit=options.time_limit)
         begun = time.thread_time()
@@ -181,7 +187,7 @@ def run_verify(data: TestSet, options: argparse.Namespace) -> Iterable[Row]:
         yield {"line": i, "words": len(words), "status": solution.status, "outcome": outcome, "seconds": time.thread_time() - begun}
 
 
-RUNS: dict[str, Callable[[TestSet, argparse.Namespace], Iterable[Row]]] = {
+RUNS: dict[str, Callable[[TestSet, Sequence[int], argparse.Namespace], Iterable[Row]]] = {
     "auto": run_auto, "beams": run_beams, "rivals": run_rivals, "rounds": run_rounds, "verify": run_verify,
 }  # fmt: skip
 
@@ -345,6 +351,18 @@ def read(path: Path) -> list[Row]:
     return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
 
 
+def measure(path: Path, part: str, data: TestSet, options: argparse.Namespace) -> None:
+    """What is not in the file yet, as long as there is time."""
+    done = {row["line"] for row in read(path)}
+    wanted = data.sample(options.sample) if part in SAMPLED else range(len(data.sentences))
+    with path.open("a") as file:
+        for row in RUNS[part](data, [i for i in wanted if i not in done], options):
+            file.write(json.dumps(row) + "\n")
+            file.flush()
+            if time.process_time() > options.seconds:
+                return
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path)
@@ -354,6 +372,7 @@ def main() -> None:
     parser.add_argument("--time-limit", type=float, default=120.0)
     parser.add_argument("--rival-limit", type=float, default=30.0)
     parser.add_argument("--sample", type=int, default=20)
+    parser.add_argument("--seconds", type=float, default=math.inf)
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     if "print" in options.parts:
@@ -363,10 +382,7 @@ def main() -> None:
         decode_phrases(data.model.problem(data.sentences[0]))  # kernels are compiled, tables of the language model made
         for part in options.parts:
             if part in RUNS:
-                with (options.folder / f"{name}.{part}.jsonl").open("w") as file:
-                    for row in RUNS[part](data, options):
-                        file.write(json.dumps(row) + "\n")
-                        file.flush()
+                measure(options.folder / f"{name}.{part}.jsonl", part, data, options)
         if "print" in options.parts:
             print_all(options.folder, name, data)
 
