@@ -90,7 +90,8 @@ def test_labels(server):
 
 
 def test_trees(server):
-    answer = server.post("/trees", {"text": "the dog sees the cat", "include": ["proof"]}).json()["sentences"]
+    answer = server.post("/trees", {"text": "the dog sees the cat", "include": ["proof", "svg"]}).json()["sentences"]
+    assert answer[0]["svg"].startswith("<svg")
     assert answer[0]["tree"] == "(S (NP (D the) (N dog)) (VP (V sees) (NP (D the) (N cat))))"
     assert answer[0]["status"] == "optimal"
     assert server.post("/verify", answer[0]["proof"]).json()["valid"]

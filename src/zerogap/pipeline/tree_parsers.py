@@ -30,6 +30,8 @@ from zerogap.errors import FormatError, Infeasible, InputError, UnknownMethod
 from zerogap.io.grammars import read_grammar
 from zerogap.pipeline.lexical_pair import LexicalPair
 from zerogap.pipeline.model_files import load_model
+from zerogap.plot.constituents import plot_constituents
+from zerogap.plot.svg import Picture
 from zerogap.proof.solution import Solution
 from zerogap.structures.grammar import GLUE, Grammar, with_glue
 
@@ -57,6 +59,15 @@ class ParsedTree:
         proof = self.solution
         found |= {"status": proof.status, "score": finite(proof.score), "bound": finite(proof.bound), "gap": finite(proof.gap)}
         return found | ({"glued": True} if self.glued else {})
+
+    def plot(self) -> Picture:
+        """The tree as a picture, which notebooks show; `.save(path)` writes it as SVG."""
+        if self.tree is None:
+            raise InputError("there is no tree: a limit was reached before any was found.")
+        return plot_constituents(self.tree)
+
+    def _repr_svg_(self) -> str | None:
+        return None if self.tree is None else self.plot().svg
 
 
 def finite(value: float) -> float | None:

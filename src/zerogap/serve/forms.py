@@ -63,7 +63,7 @@ class TreesRequest(Texts, Search):
     """Parse text: the best constituency tree of every sentence."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"text": "The dog barks ."}]})
-    include: list[Literal["proof"]] = Field(default=[], description="What else to answer with: the problem with its solution.")
+    include: list[Literal["proof", "svg"]] = Field(default=[], description="What else to answer with: the proof, a picture.")
 
 
 class LabelRequest(Search):
@@ -167,6 +167,7 @@ class ParsedTree(Proven):
     words: list[str]
     tags: list[str] | None = None
     tree: str | None
+    svg: str | None = None
     constituents: list[dict[str, Any]] | None = None
     glued: bool = False
 

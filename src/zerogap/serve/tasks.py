@@ -118,6 +118,8 @@ def trees(request: forms.TreesRequest, context: Context) -> dict[str, Any]:
     for unparsed in unparsed_of(context, request.text, request.sentences):
         parsed = parsed_tree(context, unparsed.sentence.columns["form"], request.method, request.time_limit)
         value = parsed.to_json()
+        if "svg" in request.include and parsed.tree is not None:
+            value["svg"] = parsed.plot().svg
         if "proof" in request.include and type(parsed.problem) in KINDS:
             value["proof"] = proof(parsed.problem, parsed.solution)
         found.append(value)
