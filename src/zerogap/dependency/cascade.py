@@ -21,7 +21,6 @@ from zerogap.dependency.sentences import Sentence
 from zerogap.errors import InputError
 from zerogap.features.part_model import PartModel
 from zerogap.features.weight_table import Keys
-from zerogap.grid import Scores
 from zerogap.proof.certificate import DynamicProgram
 from zerogap.proof.solution import Solution, Trace
 from zerogap.relax.cascade import MARGIN
@@ -71,7 +70,7 @@ class Cascade:
     def parse(self, sentence: Sentence) -> FastParse:
         """The best tree of what the passes leave, and a bound that is true for all trees."""
         begin = time.perf_counter()
-        heads, _, _ = self.parsed([sentence])
+        heads, _ = self.parsed([sentence])
         parser, n = self.parser, len(sentence)
         features = parser.model.features
         hashes = features.tokens.of(sentence.columns, n)
@@ -96,15 +95,15 @@ class Cascade:
         found: list[Heads] = []
         for at in range(0, len(sentences), AT_ONCE):
             some = sentences[at : at + AT_ONCE]
-            flat, _, _ = self.parsed(some)
+            flat, _ = self.parsed(some)
             stops = np.cumsum([len(sentence) for sentence in some])
             found += [tuple(part.tolist()) for part in np.split(flat, stops[:-1])]
         return found
 
-    def parsed(self, sentences: Sequence[Sentence], *, passes: int | None = None, kept: Allowed = NOT_KEPT) -> tuple[Keys, Scores, Keys]:
-        """The heads of all words, the scores of the trees, and how many arcs were left (sentences, 4) after each pass.
+    def parsed(self, sentences: Sequence[Sentence], *, passes: int | None = None, kept: Allowed = NOT_KEPT) -> tuple[Keys, Keys]:
+        """The heads of all words, and how many arcs were left (sentences, 4) after each pass.
 
-        With `passes`, there are as many, and nothing after them: heads and scores mean nothing then. `kept` is filled with the arcs that
+        With `passes`, there are as many, and nothing after them: heads mean nothing then. `kept` is filled with the arcs that
         are left, sentence after sentence, if it has room for them.
         """
         from zerogap.dependency.cascade_kernel import BY_MARGIN, BY_MEAN, NO_PASS, NOTHING, parse_by_cascade
@@ -120,15 +119,15 @@ class Cascade:
         chosen = [by_kind.get(kind) for kind in (VINE, FIRST, SECOND)]
         rules = np.array([NO_PASS if one is None else BY_MARGIN if one.rule.name == MARGIN else BY_MEAN for one in chosen], dtype=np.int64)
         values = np.array([0.0 if one is None else one.rule.value for one in chosen])
-        heads, scores = np.empty(sum(map(len, sentences)), dtype=np.int64), np.empty(len(sentences))
+        heads = np.empty(sum(map(len, sentences)), dtype=np.int64)
         left = np.empty((len(sentences), 4), dtype=np.int64)
         order, single_root = ORDERS[self.parser.order] if passes is None else NOTHING, 1 if self.parser.single_root else 0
         band = by_kind[VINE].band if VINE in by_kind else 0
         parse_by_cascade(
             np.concatenate(rows), starts, *models, last, rules, values, 1 if DICTIONARY in by_kind else 0, band, order, single_root,
-            heads, scores, left, kept,
+            heads, left, kept,
         )  # fmt: skip
-        return heads, scores, left
+        return heads, left
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -140,9 +140,23 @@ def laid_out(allowed, grand):
 
 
 @inner
-def scored_arcs(model, partial, totals, allowed):
-    scores = np.empty(allowed.shape)
-    score_arcs(partial, model[4], model[5], model[6], model[7], model[8], totals, allowed, model[9], model[10], model[11], scores)
+def scored_arcs(model, partial, totals, allowed, is_relative):
+    """If only differences between trees matter, arcs of words with one head left score 0: all trees have them."""
+    n = allowed.shape[0] - 1
+    scores, asked = np.empty(allowed.shape), allowed.copy()
+    if is_relative:
+        for m in range(1, n + 1):
+            count, head = 0, 0
+            for h in range(n + 1):
+                if allowed[h, m]:
+                    count, head = count + 1, h
+            if count == 1:
+                asked[head, m] = False
+    score_arcs(partial, model[4], model[5], model[6], model[7], model[8], totals, asked, model[9], model[10], model[11], scores)
+    for h in range(n + 1):
+        for m in range(1, n + 1):
+            if allowed[h, m] and not asked[h, m]:
+                scores[h, m] = 0.0
     return scores
 
 
@@ -161,7 +175,7 @@ def scored_candidates(model, partial, arcs, grand, contexts, modifier_start, mod
 def prune_arcs(model, hashes, second, rule, value, single_root, allowed):  # out: allowed (n + 1, n + 1)
     n = allowed.shape[0] - 1
     partial, totals = encoded(model, hashes)
-    arcs = scored_arcs(model, partial, totals, allowed)
+    arcs = scored_arcs(model, partial, totals, allowed, rule == BY_MARGIN)
     contexts, modifier_start, heads, modifiers, context, starts = laid_out(allowed, 0)
     marginals = np.empty(modifiers.size)
     if second:
@@ -184,7 +198,7 @@ def prune_arcs(model, hashes, second, rule, value, single_root, allowed):  # out
 @inner
 def best_tree(model, hashes, order, single_root, allowed, heads_out):  # out: heads_out (n,)
     partial, totals = encoded(model, hashes)
-    arcs = scored_arcs(model, partial, totals, allowed)
+    arcs = scored_arcs(model, partial, totals, allowed, True)
     grand = 1 if order == GRANDSIBLING else 0
     contexts, modifier_start, heads, modifiers, context, starts = laid_out(allowed, grand)
     if order == FIRST:
@@ -196,21 +210,29 @@ def best_tree(model, hashes, order, single_root, allowed, heads_out):  # out: he
     return grandsibling_kernel(contexts, modifier_start, modifiers, context, starts[0], scores, starts[1], stops, single_root, heads_out)
 
 
+@inner
+def only_tree(allowed, heads):  # out: heads (n,)
+    for m in range(1, heads.size + 1):
+        for h in range(heads.size + 1):
+            if allowed[h, m]:
+                heads[m - 1] = h
+    return 0
+
+
 @kernel(
     int64(
         readonly(int64, 2), readonly(int64, 1), MODEL, MODEL, MODEL, MODEL, MODEL,
-        readonly(int64, 1), readonly(float64, 1), int64, int64, int64, int64, writable(int64, 1), writable(float64, 1), writable(int64, 2),
-        writable(boolean, 1),
+        readonly(int64, 1), readonly(float64, 1), int64, int64, int64, int64, writable(int64, 1), writable(int64, 2), writable(boolean, 1),
     )
 )  # fmt: skip
 def parse_by_cascade(
     hashes, starts, dictionary, vine, first, second, last, rules, values, has_dictionary, band, order, single_root,
-    heads, scores, left, kept,
+    heads, left, kept,
 ):  # fmt: skip
     """The heads of all words of all sentences, one after the other.
 
     Sentence s has the rows starts[s] to starts[s + 1] of hashes; rules[p] and values[p] are those of pass p. `last` is the final model, of
-    `order`. out: heads (words,), scores (sentences,), left (sentences, 4): arcs after the dictionary and after each pass,
+    `order`. out: heads (words,), left (sentences, 4): arcs after the dictionary and after each pass,
     kept: if it is not empty, the arcs of what is left, sentence after sentence.
     """
     at, square = 0, 0
@@ -229,8 +251,11 @@ def parse_by_cascade(
         count_arcs(allowed, left[s], 1)
         for p in range(FIRST_PASS, SECOND_PASS + 2):
             best = 0.0
+            is_one = p > FIRST_PASS and rules[p - 1] != NO_PASS and left[s, p] == n  # one tree is left, and nothing to find out
             for _ in range(2):
-                if p > SECOND_PASS and order != NOTHING:
+                if is_one:
+                    only_tree(allowed, heads[at : at + n])
+                elif p > SECOND_PASS and order != NOTHING:
                     best = best_tree(last, own, order, single_root, allowed, heads[at : at + n])
                 elif p <= SECOND_PASS and rules[p] != NO_PASS:
                     model = first if p == FIRST_PASS else second
@@ -240,9 +265,7 @@ def parse_by_cascade(
                 for m in range(1, n + 1):  # the vine left no tree but the one in which every word is under the one before it
                     allowed[m - 1, m] = True
                 count_arcs(allowed, left[s], 1)
-            if p > SECOND_PASS:
-                scores[s] = best
-            else:
+            if p <= SECOND_PASS:
                 count_arcs(allowed, left[s], p + 1)
         if kept.size > 0:
             kept[square : square + allowed.size] = allowed.reshape(-1)

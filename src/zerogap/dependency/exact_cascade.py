@@ -87,7 +87,7 @@ class ExactCascade:
         """(n + 1, n + 1): the arcs of trees that could score as much as the best of the core."""
         n = len(sentence)
         kept = np.empty((n + 1) * (n + 1), dtype=np.bool_)
-        heads, _, _ = self.core.parsed([sentence], kept=kept)
+        heads, _ = self.core.parsed([sentence], kept=kept)
         score = score_of_tree(self.parser.model.features, self.parser.model, encoded, heads)
         candidates, _, marginals = self.marginals(encoded, arcs, kept.reshape(n + 1, n + 1))
         left = np.zeros(arcs.shape, dtype=np.bool_)

@@ -188,6 +188,19 @@ def heads_of(h, arcs, grand, heads):  # out: heads
 
 
 @inner
+def only_heads(arcs):
+    """(n + 1,): whether a word has one head left."""
+    n = arcs.shape[0] - 1
+    only = np.zeros(n + 1, dtype=np.bool_)
+    for m in range(1, n + 1):
+        count = 0
+        for h in range(n + 1):
+            count += arcs[h, m] > -np.inf
+        only[m] = count == 1
+    return only
+
+
+@inner
 def crosses(g, h, m):
     """Whether an arc from h to m has g below it: no projective tree has an arc from inside the span of another."""
     return (h < g and g <= m) or (m <= g and g < h)
@@ -205,8 +218,12 @@ def score_candidates(
     partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, arcs, grand,
     contexts, modifier_start, modifiers, context, score_start, stop_start, scores, stops,
 ):  # fmt: skip
-    """out: scores, stops, as the grand-sibling kernel reads them: arcs, siblings, grandparents and grand-siblings summed up."""
+    """out: scores, stops, as the grand-sibling kernel reads them: arcs, siblings, grandparents and grand-siblings summed up.
+
+    A word with one head left is under it in all trees: what passes over it is in none, and is not scored.
+    """
     n = contexts.shape[0] - 1
+    only = only_heads(arcs)
     shift = table_shift(cells, jumps)
     relations = np.zeros(codes.shape[0], dtype=np.int64)
     heads = np.empty(n + 1, dtype=np.int64)
@@ -243,6 +260,8 @@ def score_candidates(
                     with_sib[t] = of_head[t] + of_sib[t]
                 for j in range(p, size):
                     m = modifiers[first + j]
+                    if j > p and only[modifiers[first + j - 1]]:
+                        break
                     of_mod = partial[MOD, m]
                     if found >= AT_ONCE:
                         found = add_weights(keys, owners, found, cells, numbers, jumps, shift, sums)
@@ -291,11 +310,12 @@ def score_candidates(
             for k in range(n_heads):
                 for p in range(size + 1):
                     stops[stop_start[place] + k * (size + 1) + p] = sums[ends + p]
-                    block = score_start[place] + (k * (size + 1) + p) * size
+                    block, is_over = score_start[place] + (k * (size + 1) + p) * size, False
                     for j in range(p, size):
                         m = modifiers[first + j]
+                        is_over |= j > p and only[modifiers[first + j - 1]]
                         score = arcs[h, m] + sums[at + p * size + j] + sums[grands + k * size + j] + sums[block + j]
-                        scores[block + j] = -np.inf if grand and h > 0 and crosses(heads[k], h, m) else score
+                        scores[block + j] = -np.inf if is_over or (grand and h > 0 and crosses(heads[k], h, m)) else score
             at = ends + size + 1
     return 0
 
