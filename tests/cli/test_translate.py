@@ -106,3 +106,71 @@ def test_bad_files(run, model, tmp_path):
         assert message in done.errors
         (tmp_path / name).write_text(before)
     assert "no such file" in run("translate", "-", *model[:-1], tmp_path / "none", stdin="le\n").errors
+
+
+def test_nbest_lists_are_those_of_moses(run, model, tmp_path):
+    done = run("translate", "-", *model, "--nbest", 4, stdin="le dug abarks\n")
+    assert done.code == 0
+    lines = done.output.splitlines()
+    assert len(lines) == 4
+    fields = [line.split(" ||| ") for line in lines]
+    assert fields[0][:2] == ["0", "the dog barks"]
+    scores = [float(row[3]) for row in fields]
+    assert scores == sorted(scores, reverse=True)
+    weights = dict(line.split() for line in WEIGHTS.splitlines()[1:])
+    for row in fields:
+        parts = row[2].split()
+        values = dict(zip([name.rstrip("=") for name in parts[::2]], map(float, parts[1::2]), strict=True))
+        assert sum(float(weights[name]) * value for name, value in values.items()) == pytest.approx(float(row[3]), abs=1e-6)
+    beside = run("translate", "-", *model, "--nbest", 4, "--nbest-file", tmp_path / "list", stdin="le dug abarks\n")
+    assert beside.output == "the dog barks\n"
+    assert (tmp_path / "list").read_text() == done.output
+
+
+def test_audit(run, model, tmp_path):
+    source, proven, nbest = tmp_path / "source", tmp_path / "proven.tsv", tmp_path / "nbest"
+    source.write_text("le dug abarks\nle dug\nabarks le dug\n")
+    run("translate", source, *model, "--report", proven, "-o", tmp_path / "best", "--nbest", 2, "--nbest-file", nbest)
+    perfect = run("audit", nbest, "--report", proven)
+    assert perfect.code == 0
+    assert perfect.output.split()[-7:] == ["3", "0", "0.0", "-", "-", "0", "0"]
+    worse = [line for k, line in enumerate(nbest.read_text().splitlines(keepends=True)) if k != 0]  # without the best of the first
+    nbest.write_text("".join(worse))
+    found = run("audit", nbest, "--input", source, *model, "-o", tmp_path / "rows")
+    assert found.code == 0
+    assert found.output.split()[-7:][:3] == ["3", "1", "33.3"]
+    assert [row.split("\t")[2] for row in (tmp_path / "rows").read_text().splitlines()[1:]] == ["missed", "optimal", "optimal"]
+    scores = tmp_path / "scores.tsv"
+    scores.write_text("line\tpop10\n1\t99\n2\t-90\n3\t-80\n")
+    above = run("audit", scores, "--column", "pop10", "--report", proven)
+    assert "1 score above what is possible" in above.errors
+    assert "no column 'pop20'" in run("audit", scores, "--column", "pop20", "--report", proven).errors
+    assert run("audit", scores, "--report", proven).code == 1
+    assert run("audit", scores).code == 2
+    assert run("audit", scores, "--report", proven, *model).code == 2
+    proven.write_text(proven.read_text().replace("line\t", "row\t"))
+    assert "expected the columns line, words" in run("audit", nbest, "--report", proven).errors
+
+
+def test_open_gaps_are_not_decided(run, tmp_path):
+    proven, other = tmp_path / "proven.tsv", tmp_path / "other"
+    proven.write_text("line\twords\tmodel\tstatus\tscore\tbound\tgap\tseconds\n1\t3\tgrammar\tfeasible\t-2.0\t-1.0\t1.0\t0.1\n")
+    other.write_text("-1.5\n")
+    done = run("audit", other, "--report", proven)
+    assert done.code == 3
+    assert "1 sentence could not be decided" in done.errors
+
+
+def test_evaluate(run, tmp_path):
+    pytest.importorskip("sacrebleu")
+    reference, same, worse = tmp_path / "ref", tmp_path / "same", tmp_path / "worse"
+    reference.write_text("the dog barks loudly today\nthe cat sleeps on the mat\n")
+    same.write_text(reference.read_text())
+    worse.write_text("the dog barks\nthe cat sleeps on a mat now\n")
+    assert "BLEU  100.00" in run("evaluate", "translation", reference, same).output
+    both = run("evaluate", "translation", reference, same, worse)
+    assert "the first is +" in both.output
+    assert "p = 0.000" in both.output
+    worse.write_text("one line\n")
+    assert "1 translations for 2 references" in run("evaluate", "translation", reference, worse).errors
+    assert "expected one of none, 13a" in run("evaluate", "translation", reference, same, "--tokenize", "words").errors

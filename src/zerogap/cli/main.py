@@ -10,6 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from zerogap import __version__
+from zerogap.cli.audit import audit_command
 from zerogap.cli.compile import compile_command
 from zerogap.cli.constraints import constraints_command
 from zerogap.cli.decode import decode_command
@@ -17,6 +18,7 @@ from zerogap.cli.doctor import doctor_command
 from zerogap.cli.evaluate import evaluate_app
 from zerogap.cli.evaluate_constituency import evaluate_constituency_command
 from zerogap.cli.evaluate_dependency import evaluate_dependency_command
+from zerogap.cli.evaluate_translation import evaluate_translation_command
 from zerogap.cli.label import label_command
 from zerogap.cli.parse import parse_command
 from zerogap.cli.run import run_command
@@ -31,6 +33,7 @@ from zerogap.errors import ZerogapError
 COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "parse": parse_command,
     "translate": translate_command,
+    "audit": audit_command,
     "decode": decode_command,
     "verify": verify_command,
     "run": run_command,
@@ -47,6 +50,7 @@ train_app.command("tagger")(train_tagger_command)
 train_app.command("constituency")(train_constituency_command)
 evaluate_app.command("dependency")(evaluate_dependency_command)
 evaluate_app.command("constituency")(evaluate_constituency_command)
+evaluate_app.command("translation")(evaluate_translation_command)
 
 
 class InOrder(TyperGroup):
