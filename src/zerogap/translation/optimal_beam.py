@@ -36,6 +36,7 @@ FIRST_PHRASES, MOST_PHRASES = 150_000, 32_000_000  # arcs of the graph of phrase
 GRAPH_STEPS = 15  # between two beam searches
 FIRST_WIDTH, WIDER = 500, 2  # of the beam, and by how much it grows
 MOST_HYPOTHESES = 10_000_000  # in memory
+FEWEST_HYPOTHESES, PER_SECOND = 100_000, 1_000_000  # that a search may take when the time is nearly over, and that a second has
 WORDS_AT_ONCE = 2  # that tightening adds to the nodes
 
 
@@ -169,7 +170,7 @@ def search_through(progress: Progress, sentence: Sentence, graph: Graph, price: 
     options, dropped, _ = best_above(
         graph, outside_of(graph, price), price, sentence.starts, sentence.lengths, len(problem),
         least=progress.score - total, width=width, reach=problem.reach, moses=problem.reordering == "moses", rules=problem.rules,
-        most=MOST_HYPOTHESES,
+        most=min(MOST_HYPOTHESES, max(FEWEST_HYPOTHESES, int(min(progress.seconds_left(), 1e6) * PER_SECOND))),
     )  # fmt: skip
     if options is not None:
         progress.found(sentence.derivation(options))

@@ -43,8 +43,11 @@ class Progress:
     history: History = field(default_factory=History)
     spent: dict[str, float] = field(default_factory=dict)  # seconds of this thread, by what they were spent on
 
+    def seconds_left(self) -> float:
+        return math.inf if self.time_limit is None else self.time_limit - (time.perf_counter() - self.begin)
+
     def out_of_time(self) -> bool:
-        return self.time_limit is not None and time.perf_counter() - self.begin >= self.time_limit
+        return self.seconds_left() <= 0.0
 
     @contextmanager
     def spending(self, what: str) -> Iterator[None]:
