@@ -36,10 +36,10 @@ from zerogap.dependency.cascade import Cascade
 from zerogap.dependency.cascade_passes import DICTIONARY, FIRST, LOCAL, SECOND, SHORT, VINE
 from zerogap.dependency.cascade_training import narrowed, with_cascade
 from zerogap.dependency.exact_cascade import ExactCascade
-from zerogap.dependency.model import Parser
+from zerogap.dependency.model import Parser, sharing_tokens
 from zerogap.dependency.scored import Allowed, arcs_under, every_arc
 from zerogap.dependency.sentences import Sentence
-from zerogap.dependency.training import sharing_tokens, train
+from zerogap.dependency.training import train
 from zerogap.io.conllu import read_conllu
 from zerogap.oracles.eisner import eisner_kernel
 from zerogap.relax.cascade import MARGIN, MEAN

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import zerogap
+from zerogap.dependency.bound_notes import compute_bounds
 from zerogap.dependency.cascade import Cascade
 from zerogap.dependency.cascade_passes import DICTIONARY, FIRST, KINDS, LOCAL, SECOND, SHORT, VINE, Pass, marginals_of, places_of
 from zerogap.dependency.cascade_training import adjacent, features_of, narrowed, with_cascade
@@ -167,6 +168,25 @@ def test_marginals_without_trees(parsers):
             assert values.max() == 0.0
             words = values[places_of(n, 2)] if kind == SHORT else values
             assert (np.where(every_arc(n), words, -np.inf).max(axis=0)[1:] == 0.0).all()
+
+
+def test_passes_that_read_other_columns(parsers):
+    """Models of one cascade may have other features: they read other columns of tokens, and do what they do alone."""
+    trained, (data, held_out) = parsers
+    tagged, given = ([replace(one, columns={**one.columns, "xpos": one.columns["upos"]}) for one in some] for some in (data, held_out))
+    other = train(tagged, order="first", epochs=1, labels=False)
+    coarse = with_cascade(other, tagged, given, kinds=(DICTIONARY, FIRST), epochs=1, error=0.3)
+    mixed = replace(trained["grandsibling"], passes=coarse.passes)
+    cascade = Cascade(compute_bounds(mixed, tagged))
+    assert set(cascade.columns) == {"form", "upos", "xpos"}
+    _, left = cascade.parsed(given)
+    for i, sentence in enumerate(given):
+        allowed = every_arc(len(sentence))
+        for one in coarse.passes:
+            allowed = one.narrowed(one.model.features.tokens.of(sentence.columns, len(sentence)), allowed)
+        assert left[i, 2] == allowed.sum()
+    with pytest.raises(InputError, match="the model reads"):
+        cascade.parsed(held_out)
 
 
 def test_what_is_refused(parsers):

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from zerogap.dependency.cascade_passes import DICTIONARY, FIRST, SECOND, VINE, Pass
-from zerogap.dependency.model import Parser
+from zerogap.dependency.model import Parser, sharing_tokens
 from zerogap.dependency.problem import Problem
 from zerogap.dependency.scored import Allowed, score_of_tree
 from zerogap.dependency.sentences import Sentence
@@ -40,7 +40,7 @@ class Cascade:
     largest: dict[str, float] = field(init=False, repr=False)  # by kind of part: no features of one part weigh more
 
     def __post_init__(self) -> None:
-        parser = self.parser
+        parser = sharing_tokens(self.parser)  # passes of another parser may read other columns of tokens
         if parser.order not in ORDERS or not parser.projective:
             kind = "" if parser.projective else "non-projective "
             raise InputError(f"the parser is a {kind}one of order {parser.order!r}: expected a projective one of {', '.join(ORDERS)}.")
@@ -55,6 +55,7 @@ class Cascade:
         totals = dict.fromkeys((template.kind for template in templates), 0.0)
         for template, weight in zip(templates, parser.model.template_bounds().tolist(), strict=True):
             totals[template.kind] += weight
+        object.__setattr__(self, "parser", parser)
         object.__setattr__(self, "passes", parser.passes)
         object.__setattr__(self, "largest", totals)
 

@@ -31,13 +31,13 @@ from zerogap.dependency.cascade_passes import (
 )
 from zerogap.dependency.field import FIRST_RATE, SLOWING
 from zerogap.dependency.gradients import arc_keys
-from zerogap.dependency.model import Parser
+from zerogap.dependency.model import Parser, sharing_tokens
 from zerogap.dependency.scored import Allowed, arcs_under, every_arc, keys_of_tree
 from zerogap.dependency.sentences import Sentence
 from zerogap.dependency.sibling_gradients import score_siblings, sibling_keys
 from zerogap.dependency.templates import BASIC_SIBLINGS, DICTIONARY_TEMPLATES, PRUNER, fill_in, known_columns
 from zerogap.dependency.templates import VINE as VINE_TEMPLATES
-from zerogap.dependency.training import checked, sharing_tokens
+from zerogap.dependency.training import checked
 from zerogap.dependency.training_options import Integers, Options, Progress, fingerprint_of, gold_heads, start_with
 from zerogap.dependency.vine_scoring import vine_keys
 from zerogap.errors import UnknownMethod

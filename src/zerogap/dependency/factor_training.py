@@ -26,12 +26,12 @@ from zerogap.dependency.factor_model import (
     likeliest_heads,
 )
 from zerogap.dependency.factor_patterns import load_patterns
-from zerogap.dependency.model import GRAND, Parser
+from zerogap.dependency.model import GRAND, Parser, sharing_tokens
 from zerogap.dependency.pattern_matching import PatternSet
 from zerogap.dependency.scored import Allowed, Integers, Weights, arcs_under, block_under, keys_of_tree
 from zerogap.dependency.sentences import Sentence
 from zerogap.dependency.templates import FACTORS, PATTERNS, fill_in, known_columns
-from zerogap.dependency.training import check_columns, checked, sharing_tokens
+from zerogap.dependency.training import check_columns, checked
 from zerogap.dependency.training_options import Options, Progress, fingerprint_of, gold_heads, start_with
 from zerogap.errors import InputError, UnknownMethod
 from zerogap.features.part_keys import Encoded, PartFeatures

@@ -22,7 +22,7 @@ from zerogap.dependency.problem import Problem
 from zerogap.dependency.scored import Allowed, Block, Integers, arcs_under, block_under, every_arc, score_of_tree
 from zerogap.dependency.sentences import Sentence
 from zerogap.errors import InputError
-from zerogap.features.part_keys import PAD, Encoded
+from zerogap.features.part_keys import PAD, Encoded, PartFeatures, TokenHashes, attributes_of
 from zerogap.features.part_model import PartModel, part_model
 from zerogap.features.weight_table import Keys
 from zerogap.grid import Scores
@@ -244,6 +244,22 @@ class Parser:
     def described(self, **about: Any) -> Parser:
         """The parser with more to tell about it."""
         return replace(self, about={**self.about, **about})
+
+
+def sharing_tokens(parser: Parser) -> Parser:
+    """The parser whose models read the same hashes of tokens, as one that is loaded; itself, if they do."""
+    models = [parser.model, parser.pruner, parser.labeller.model if parser.labeller else None, *[one.model for one in parser.passes]]
+    if all(model.features.tokens is parser.model.features.tokens for model in models if model):
+        return parser
+    tokens = TokenHashes(attributes_of(template for model in models if model for template in model.features.templates))
+    shared = [replace(model, features=PartFeatures(model.features.templates, tokens)) if model else None for model in models]
+    assert shared[0] is not None
+    labeller = Labeller(parser.labeller.sets, shared[2]) if parser.labeller and shared[2] else None
+    passes = tuple(replace(one, model=model) for one, model in zip(parser.passes, shared[3:], strict=True) if model)
+    bounds = parser.stored_bounds
+    if bounds is not None:
+        bounds = replace(bounds, model=shared[0], found=[replace(one, model=shared[0]) for one in bounds.found])
+    return replace(parser, model=shared[0], pruner=shared[1], labeller=labeller, stored_bounds=bounds, passes=passes)
 
 
 def parts_of_three(allowed: Allowed) -> int:

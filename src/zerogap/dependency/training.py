@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from zerogap.dependency.field import train_pruner
 from zerogap.dependency.label_training import train_labels
-from zerogap.dependency.labeller import Labeller
-from zerogap.dependency.model import ORDERS, Parser
+from zerogap.dependency.model import ORDERS, Parser, sharing_tokens
 from zerogap.dependency.problem import check_acyclic
 from zerogap.dependency.sentences import Sentence
 from zerogap.dependency.templates import ORDERS as TEMPLATES
@@ -19,7 +17,7 @@ from zerogap.dependency.templates import fill_in, known_columns
 from zerogap.dependency.training_options import Options, Progress
 from zerogap.dependency.tree_training import train_trees
 from zerogap.errors import InputError, InvalidStructure, UnknownMethod
-from zerogap.features.part_keys import PartFeatures, TokenHashes, attributes_of
+from zerogap.features.part_keys import attributes_of
 from zerogap.features.part_templates import PartTemplate, parse_part_templates
 from zerogap.learning.mixing import Spread, one_by_one
 
@@ -115,17 +113,6 @@ def check_columns(templates: Sequence[PartTemplate], sentences: Sequence[Sentenc
         if not wanted.keys() <= sentence.columns.keys():
             where = sentence.name or f"sentences[{i}]"
             raise InputError(f"{where} has the columns {', '.join(sentence.columns)}: the templates read {', '.join(wanted)}.")
-
-
-def sharing_tokens(parser: Parser) -> Parser:
-    """The parser whose models read the same hashes of tokens, as one that is loaded."""
-    models = [parser.model, parser.pruner, parser.labeller.model if parser.labeller else None, *[one.model for one in parser.passes]]
-    tokens = TokenHashes(attributes_of(template for model in models if model for template in model.features.templates))
-    shared = [replace(model, features=PartFeatures(model.features.templates, tokens)) if model else None for model in models]
-    assert shared[0] is not None
-    labeller = Labeller(parser.labeller.sets, shared[2]) if parser.labeller and shared[2] else None
-    passes = tuple(replace(one, model=model) for one, model in zip(parser.passes, shared[3:], strict=True) if model)
-    return replace(parser, model=shared[0], pruner=shared[1], labeller=labeller, passes=passes)
 
 
 def checked(sentences: Sequence[Sentence], single_root: bool, name: str) -> list[Sentence]:
