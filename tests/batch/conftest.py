@@ -9,7 +9,7 @@ import pytest
 
 from zerogap.batch import tasks
 from zerogap.batch.job import Job
-from zerogap.batch.tasks import lines_of
+from zerogap.batch.lines import lines_of
 from zerogap.batch.worker import Answer
 
 

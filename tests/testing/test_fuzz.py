@@ -8,7 +8,7 @@ import pytest
 
 from zerogap import sequence
 from zerogap.io.problems import problem_from_json
-from zerogap.testing import fuzz, fuzz_readers, readers
+from zerogap.testing import fuzz, fuzz_readers, readers, soak
 from zerogap.testing.draws import KINDS, Method
 from zerogap.testing.readers import Reader
 
@@ -74,3 +74,11 @@ def test_a_reader_that_fails_is_caught(monkeypatch, tmp_path):
     tally = fuzz_readers.run(["broken"], inputs=500, save=tmp_path)
     assert [key[:2] for key in tally.findings] == [("broken", "KeyError")]
     assert next(tmp_path.glob("broken-*.bin")).read_bytes() == b"x"
+
+
+def test_soaking():
+    memory, tally = soak.soak(0.0, problems=16)
+    assert len(memory) == soak.WARM_UP + 1
+    assert not soak.has_grown(memory)
+    assert not tally.findings
+    assert soak.has_grown([100.0, 100.0, 100.0, 121.0])

@@ -1,4 +1,4 @@
-"""What a job does with its records: parse sentences, label sequences, decode problems, verify solutions.
+"""What a job does with its records: parse, label or translate sentences, decode problems, verify solutions.
 
 A task is a frozen record of options that can be sent to another machine; `load` gives its solver there. A new task is a class here
 and a line in `TASKS`.
@@ -12,12 +12,14 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from zerogap.batch.chunks import by_block, by_line, row_test
+from zerogap.batch.chunks import by_block, row_test
+from zerogap.batch.lines import Line, lines_of
+from zerogap.batch.translate_task import TranslateTask
 from zerogap.batch.worker import Answer, Refused, Solver
 from zerogap.errors import FormatError, Infeasible, InputError, UnknownMethod
-from zerogap.io.lines import Piece, bad_byte
+from zerogap.io.lines import Piece
 
 if TYPE_CHECKING:
     from zerogap.io.examples import Record
@@ -43,29 +45,6 @@ class Task(Protocol):
         """What it loads: a job whose files changed is another job."""
 
     def load(self, format: str) -> Solver: ...
-
-
-class Line(NamedTuple):
-    """A line of an input, decoded."""
-
-    path: str
-    line: int
-    text: str
-
-    @property
-    def where(self) -> str:
-        return f"{self.path}, line {self.line}"
-
-
-def lines_of(piece: Piece) -> Iterator[Line | Refused]:
-    """Lines that are not empty, and those that are not UTF-8."""
-    for i, (content, *_, proper) in enumerate(by_line(io.BytesIO(piece.content))):
-        text = content.decode("utf-8", "surrogateescape")
-        byte = bad_byte(text)
-        if byte is not None:
-            yield Refused(piece.line + i, f"the text is not UTF-8 (byte {byte:#04x}).")
-        elif proper:
-            yield Line(piece.path, piece.line + i, text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -340,7 +319,13 @@ class VerifySolver:
         return Answer(json.dumps(value) + "\n", solution.status == "optimal")
 
 
-TASKS: dict[str, Callable[..., Task]] = {"parse": ParseTask, "label": LabelTask, "decode": DecodeTask, "verify": VerifyTask}
+TASKS: dict[str, Callable[..., Task]] = {
+    "parse": ParseTask,
+    "label": LabelTask,
+    "translate": TranslateTask,
+    "decode": DecodeTask,
+    "verify": VerifyTask,
+}
 
 
 def task_of(name: str, options: dict[str, Any]) -> Task:

@@ -32,7 +32,7 @@ def run_command(
         str | None, typer.Option(help="2/4: the second quarter of the inputs, for machines that share files only.", metavar="K/N")
     ] = None,
 ) -> None:
-    """Do a job over many files: parse, label, decode or verify.
+    """Do a job over many files: parse, label, translate, decode or verify.
 
     The output is a folder of shards with a manifest. A job that was stopped, or killed, goes on when it is run again, and ends with the
     same bytes. Sentences that cannot be answered are in files *.errors.jsonl beside the others.
