@@ -56,6 +56,22 @@ def test_trees_and_heads_agree_in_the_end():
         assert problem.score(iterations[-1].detail["tree"]) <= solution.score
 
 
+def test_columns_and_rows_are_named():
+    rounds = []
+    for seed in range(20):
+        problem = random_problem(seed, 6)
+        _, steps = watched(dependency.decode, problem, method="price-and-cut")
+        rounds += [step.detail for step in steps if step.kind == "round"]
+    assert any(found["priced"] for found in rounds)
+    assert any(found["unentered"] for found in rounds)
+    for found in rounds:
+        entering = np.zeros(7)
+        for _, m, value in found["arcs"]:
+            entering[m] += value
+        assert np.allclose(entering[1:], 1.0)
+        assert len(found["priced"]) <= 20
+
+
 def test_nodes_form_a_tree():
     for seed in range(30):
         _, steps = watched(dependency.decode, random_problem(seed, 9), method="head-automata")

@@ -38,8 +38,8 @@ from zerogap.proof.certificate import Certificate, HeadPrices
 from zerogap.proof.solution import Solution, Trace
 from zerogap.relax.branching import Bounded, Fixed, branch_and_bound
 from zerogap.relax.closing import Closed
-from zerogap.relax.lagrangian import Candidate
-from zerogap.relax.pricing import Generated, NotSolved, Point, generate, most_fractional
+from zerogap.relax.lagrangian import MOST_TOLD, Candidate
+from zerogap.relax.pricing import INTEGRAL, Generated, NotSolved, Point, generate, most_fractional
 
 Integers = NDArray[np.int64]
 Open = NDArray[np.bool_]
@@ -136,6 +136,8 @@ class Search:
         self.floor = -problem.largest * problem.terms  # no tree scores less, unless something in it is forbidden
         self.rounds = 0
         self.value, self.integral, self.arc_values = math.inf, False, np.zeros(arcs.shape)
+        self.placed: NDArray[np.bool_] | None = None  # what was told of the program
+        self.cuts: set[tuple[int, ...]] = set()
         self.bounds: list[float] = []
         self.scores: list[float] = []
         self.seconds: list[float] = []
@@ -231,13 +233,22 @@ class Search:
 
         try:
             made = generate(
-                self.polytope.master, price=self.polytope.price, separate=self.polytope.separate, stop=stop, max_rounds=self.max_rounds,
-                time_limit=left,
+                self.polytope.master, price=self.polytope.price, separate=self.polytope.separate, stop=stop, describe=self.told,
+                max_rounds=self.max_rounds, time_limit=left,
             )  # fmt: skip
         except NotSolved:
             return Generated(None, math.inf, 0, False, 0.0)
         self.rounds += made.rounds
         return made
+
+    def told(self, point: Point) -> dict[str, Any]:
+        """Of a round: arcs [h, m, value] of the optimum, grandparents [g, h, m] that got columns, sets of words that nothing entered."""
+        polytope, values = self.polytope, self.polytope.values(point)
+        new = polytope.placed & ~self.placed if self.placed is not None else polytope.placed
+        sets = polytope.cuts - self.cuts
+        self.placed, self.cuts = polytope.placed.copy(), set(polytope.cuts)
+        arcs = [[h, m, float(values[h, m])] for h, m in np.argwhere(values > INTEGRAL).tolist()]
+        return {"arcs": arcs, "priced": np.argwhere(new)[:MOST_TOLD].tolist(), "unentered": [list(words) for words in sorted(sets)]}
 
     def sharpened(self, tree: Integers, is_open: Open, duals: Duals, found: Evaluated) -> tuple[Duals, Evaluated]:
         """Duals at which the tree is better than others by a margin."""

@@ -187,6 +187,7 @@ def generate(
     tighten: Callable[[Point], Scores] | None = None,
     bound: Callable[[Point], float] | None = None,
     stop: Callable[[Point], bool] | None = None,
+    describe: Callable[[Point], dict[str, Any]] | None = None,
     max_rounds: int | None = None,
     time_limit: float | None = None,
     write_to: str | Path | None = None,
@@ -194,8 +195,8 @@ def generate(
     """Algorithm 1: solves the master until `price` and `separate` have added nothing to it; both say how many things they added.
 
     `tighten` may replace the duals that `price` sees, by others that are optimal too (section 4.3.3). `bound` gives what some duals prove
-    about all columns, also those that are not there. `stop` ends it before the time: nobody needs more. After a limit, the last optimum and
-    the lowest bound so far are the answer.
+    about all columns, also those that are not there. `stop` ends it before the time: nobody needs more. `describe` says what a round did to
+    whoever watches. After a limit, the last optimum and the lowest bound so far are the answer.
     """
     if max_rounds is not None and (isinstance(max_rounds, bool) or not isinstance(max_rounds, int) or max_rounds < 1):
         raise InputError(f"max_rounds is {max_rounds!r}: expected at least 1, or None.")
@@ -221,7 +222,8 @@ def generate(
         priced = price(point)
         cut = separate(point) if separate is not None else 0
         if tell is not None:
-            tell(Step("round", math.inf, -math.inf, {"value": point.value, "columns": priced, "rows": cut, "n_columns": master.n_columns}))
+            done = {"value": point.value, "columns": priced, "rows": cut, **({} if describe is None else describe(point))}
+            tell(Step("round", math.inf, -math.inf, done))
         if priced + cut == 0:
             return Generated(point, point.value if bound is None else lowest, rounds, True, time.perf_counter() - begin)
 

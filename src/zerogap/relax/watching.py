@@ -9,7 +9,9 @@ What is in `detail` depends on the kind of step:
     iteration      of multipliers: `violated` rows and by how much; of trees and heads: `tree` (heads of the words) and the arcs [h, m] that
                    only the tree (`only_tree`) or only some head (`only_heads`) wants
     screening      `left_out`: how many arcs no better tree can have
-    round          of a linear program: its `value`, how many `columns` were priced in and `rows` were violated
+    round          of a linear program: its `value`, how many `columns` were priced in and `rows` were violated; of trees: `arcs`
+                   [h, m, value] of the optimum, grandparents [g, h, m] that were `priced` in, and sets of words that no arc
+                   entered (`unentered`)
     intersection   the best `labels` so far, the constraints that they violate (`violated`), the one that is `intersected`, and how many
                    `arcs` the lattice has
     node           of branch and bound: its number, `parent`, `decisions` [part, inside], `bound` of the node, and the part that it is

@@ -19,6 +19,20 @@ export function h(tag, attributes = {}, ...children) {
   return element;
 }
 
+// The optimum of a linear program: a mixture of trees, with the share of every arc that is not in all of them.
+function mixture(shares, forms, tags) {
+  const n = Math.max(...shares.map(([, m]) => m));
+  const names = forms.length ? forms : Array.from({ length: n }, (_, i) => String(i + 1));
+  const most = Array.from({ length: n }, () => [0, 0]);
+  for (const [head, m, share] of shares) if (share > most[m - 1][1]) most[m - 1] = [head, share];
+  const isWhole = (share) => share > 0.999;
+  const heads = most.map(([head]) => head);
+  const labels = most.map(([, share]) => (isWhole(share) ? "" : share.toFixed(2)));
+  const doubt = most.flatMap(([head, share], i) => (isWhole(share) ? [] : [[head, i + 1]]));
+  const others = shares.filter(([head, m]) => heads[m - 1] !== head).map(([head, m]) => [head, m]);
+  return draw.arcs({ forms: names, tags, heads, labels, doubt, others });
+}
+
 export class Panel {
   constructor(task, method, name) {
     this.task = task;
@@ -166,6 +180,7 @@ export class Panel {
       const names = forms.length ? forms : step.tree.map((_, i) => `${i + 1}`);
       return draw.arcs({ forms: names, tags: words?.map((word) => word.upos) ?? [], heads: step.tree, doubt: step.only_tree, others: step.only_heads });
     }
+    if (step.arcs) return mixture(step.arcs, forms, words?.map((word) => word.upos) ?? []);
     if (step.labels && forms.length) {
       const final = this.solution?.labels;
       return draw.labels({ tokens: forms, labels: step.labels, changed: new Set(step.labels.flatMap((name, i) => (final && final[i] !== name ? [i] : []))) });

@@ -31,7 +31,14 @@ const KINDS = {
     return "A step of the search.";
   },
   screening: (step) => `${plural(step.left_out, "arc")} can be in no better tree, and ${step.left_out === 1 ? "is" : "are"} left out.`,
-  round: (step) => `The linear program has value ${number(step.value)}: ${plural(step.columns, "column")} priced in, ${plural(step.rows, "violated row")} added.`,
+  round(step, problem) {
+    const word = (w) => (w ? problem.forms[w - 1] ?? w : "root");
+    const priced = (step.priced ?? []).map(([g, p, c]) => `${word(g)} → ${word(p)} → ${word(c)}`);
+    const sets = (step.unentered ?? []).map((words) => `nothing enters {${words.map(word).join(", ")}}`);
+    const columns = `${plural(step.columns, "column")} priced in${priced.length ? ` (${listed(priced, 4)})` : ""}`;
+    const rows = `${plural(step.rows, "violated row")} added${sets.length ? ` (${listed(sets, 4)})` : ""}`;
+    return `The linear program has value ${number(step.value)}: ${columns}, ${rows}.`;
+  },
   intersection: (step) => `The best labels violate ${listed(step.violated)}. Intersected with ${step.intersected}; the lattice had ${plural(step.arcs, "arc")}.`,
   node(step, problem) {
     const decisions = step.decisions.map(([part, inside]) => `${partName(part, problem)} ${inside ? "required" : "forbidden"}`);
