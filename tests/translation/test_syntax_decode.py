@@ -229,6 +229,10 @@ def test_k_best(problem, k):
     for structure, score in found:
         problem.check(structure)
         assert problem.score(structure) == score
+    verify(problem, solution)
+    if len(found) > 2 and found[-1][1] < found[1][1]:
+        with pytest.raises(VerificationError, match="another structure"):
+            verify(problem, replace(solution, alternatives=solution.alternatives[1:]))
 
 
 @given(syntax_problems(holes=True, empty_sides=True))

@@ -28,9 +28,10 @@ ROUNDS = 3
 BEGIN, EMPTY_STATE = "<s>", 0  # of language models
 UNKNOWN = -1  # the state after a piece that is too short to say it
 Ends = tuple[tuple[int, ...], int, int]  # the first words, the state after all of them, the last token
+Values = tuple[float, ...]  # scores of the best derivations, the best first
 Groups = list[
-    tuple[float, tuple[int, ...], list[tuple[float, int, int, float]]]
-]  # by first words: least loss, and (loss, state, last, score)
+    tuple[float, tuple[int, ...], list[tuple[float, int, int, Values]]]
+]  # by first words: least loss, and (loss, state, last, scores)
 
 
 @dataclass(slots=True)
@@ -53,6 +54,20 @@ class Around:
 
 def syntax_bound(problem: SyntaxProblem, certificate: Certificate, claimed: float) -> float:
     """The claimed bound if the certificate shows that nothing scores more, else the score of something that does, or a weaker bound."""
+    around, bound = around_pieces(problem, certificate, claimed)
+    if bound <= claimed:
+        return bound
+    return max(claimed, *scores_above(problem, around, claimed, 1), -np.inf)
+
+
+def syntax_alternatives(problem: SyntaxProblem, certificate: Certificate, claimed: float, k: int) -> Scores:
+    """The scores above `claimed` of the k best derivations, the highest first."""
+    around, bound = around_pieces(problem, certificate, claimed)
+    return np.empty(0) if bound <= claimed else np.array([score for score in scores_above(problem, around, claimed, k) if score > claimed])
+
+
+def around_pieces(problem: SyntaxProblem, certificate: Certificate, claimed: float) -> tuple[Around | None, float]:
+    """What the certificate says about everything around pieces, if anything, and its bound."""
     match certificate:
         case DynamicProgram():
             prices: tuple[float, ...] = ()
@@ -60,16 +75,13 @@ def syntax_bound(problem: SyntaxProblem, certificate: Certificate, claimed: floa
             prices = values
         case _:
             raise VerificationError(f"a certificate of kind {certificate.kind!r} proves nothing about translation forests.")
-    around = None
     if (np.diff(problem.forest.symbol_start) > 0).all() and problem.language_model.order <= 3:
         around, bound = relaxed(problem, prices, claimed)
-        if bound <= claimed:
-            return bound
-        if problem.language_model.order == 1:
-            around = None  # a vertex has one piece, and no first words to price
-    elif prices:
+        # with unigrams a vertex has one piece, and no first words to price
+        return (None if problem.language_model.order == 1 else around), bound
+    if prices:
         raise VerificationError("prices prove nothing where a target side is empty or the language model looks back more than two words.")
-    return max(claimed, best_above(problem, around, claimed))
+    return None, np.inf
 
 
 def token_lists(problem: SyntaxProblem) -> tuple[NDArray[np.bool_], NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
@@ -253,52 +265,67 @@ def most(known: dict[tuple[int, ...], float], key: tuple[int, ...], gains: Score
     return known[key]
 
 
-def best_above(problem: SyntaxProblem, around: Around | None, claimed: float) -> float:
-    """The best score of a derivation above the claimed bound; -inf if there is none."""
+def scores_above(problem: SyntaxProblem, around: Around | None, claimed: float, count: int) -> list[float]:
+    """The best scores of derivations, at most `count`: all that there are above the claimed bound are among them."""
     forest, model = problem.forest, problem.language_model
     context = model.order - 1
     start = (), EMPTY_STATE if context == 0 else UNKNOWN
     pieces: list[Groups] = []
-    count = 0
+    n_pieces = 0
     for v in range(forest.n_vertices):
-        found: dict[Ends, float] = {}
+        found: dict[Ends, Values] = {}
         for e in range(int(forest.edge_start[v]), int(forest.edge_start[v + 1])):
             if problem.scores[e] == -np.inf or (around is not None and not around.alive[e]):
                 continue
-            read: dict[Ends, float] = {(*start, model.n_words): float(problem.scores[e])}
+            read: dict[Ends, Values] = {(*start, model.n_words): (float(problem.scores[e]),)}
             target = local_target(problem, e)
             rests = rest_of(around, v, target) if around is not None else [np.inf] * len(target)
             for p, s in enumerate(target):
-                longer: dict[Ends, float] = {}
-                for (words, state, last), score in read.items():
+                longer: dict[Ends, Values] = {}
+                for (words, state, last), scores in read.items():
                     if s >= 0:
                         added, words, state = with_word(problem, words, state, s, context)
                         token = s if around is None else int(around.as_last[s])
-                        keep(longer, (words, state, token), score + added)
+                        keep(longer, (words, state, token), tuple(score + added for score in scores), count)
                     else:
-                        extend(problem, around, claimed, v, target, p, rests, words, state, last, score, pieces[-1 - s], longer)
+                        ends = words, state, last
+                        extend(problem, around, claimed, v, target, p, rests, ends, scores, pieces[-1 - s], longer, count)
                 read = longer
-            for (words, state, last), score in read.items():
-                if around is None or score + left_side(problem, around, v, words) + around.last[v, last] + around.outside[v] > claimed:
-                    keep(found, (words, state, last), score)
-        count += len(found)
-        if count > MOST_PIECES:
+            for (words, state, last), scores in read.items():
+                if around is None or scores[0] + left_side(problem, around, v, words) + around.last[v, last] + around.outside[v] > claimed:
+                    keep(found, (words, state, last), scores, count)
+        n_pieces += len(found)
+        if n_pieces > MOST_PIECES:
             raise VerificationError(f"the certificate leaves more than {MOST_PIECES:,} pieces of translations to look at.")
         pieces.append(grouped(problem, around, v, found))
-    best = -np.inf
+    best: list[float] = []
     for _, words, members in pieces[forest.root]:
         total, state = 0.0, model.start
         for word in words:
             added, state = model.step(state, word)
             total += added
-        for _, after, _, score in members:
-            best = max(best, score + total + model.step(state if after == UNKNOWN else after, model.end_id)[0])
-    return best
+        for _, after, _, scores in members:
+            ending = total + model.step(state if after == UNKNOWN else after, model.end_id)[0]
+            best += [score + ending for score in scores]
+    return sorted(best, reverse=True)[:count]
 
 
-def keep(found: dict[Ends, float], ends: Ends, score: float) -> None:
-    if score > found.get(ends, -np.inf):
-        found[ends] = score
+def keep(found: dict[Ends, Values], ends: Ends, scores: Values, count: int) -> None:
+    """Of all derivations with the same ends, the best ones."""
+    known = found.get(ends)
+    if known is None:
+        found[ends] = scores
+    elif count > 1:
+        found[ends] = tuple(sorted((*known, *scores), reverse=True)[:count])
+    elif scores > known:
+        found[ends] = scores
+
+
+def sums(first: Values, second: Values, count: int) -> Values:
+    """The largest sums of two scores, one of each."""
+    if len(first) == len(second) == 1:
+        return (first[0] + second[0],)
+    return tuple(sorted((a + b for a in first for b in second), reverse=True)[:count])
 
 
 def with_word(problem: SyntaxProblem, words: tuple[int, ...], state: int, word: int, context: int) -> tuple[float, tuple[int, ...], int]:
@@ -320,14 +347,14 @@ def left_side(problem: SyntaxProblem, around: Around, v: int, words: tuple[int, 
     return float(around.first[v, token]) + alone + sum(float(around.highest[a, b]) for a, b in pairwise(words))
 
 
-def grouped(problem: SyntaxProblem, around: Around | None, v: int, found: dict[Ends, float]) -> Groups:
+def grouped(problem: SyntaxProblem, around: Around | None, v: int, found: dict[Ends, Values]) -> Groups:
     """Pieces by first words, those first that lose least against the best that the vertex could have."""
-    members: dict[tuple[int, ...], list[tuple[float, int, int, float]]] = {}
-    for (words, state, last), score in found.items():
+    members: dict[tuple[int, ...], list[tuple[float, int, int, Values]]] = {}
+    for (words, state, last), scores in found.items():
         loss = 0.0
         if around is not None:
-            loss = float(around.inside[v]) - score - left_side(problem, around, v, words) - float(around.last[v, last])
-        members.setdefault(words, []).append((loss, state, last, score))
+            loss = float(around.inside[v]) - scores[0] - left_side(problem, around, v, words) - float(around.last[v, last])
+        members.setdefault(words, []).append((loss, state, last, scores))
     return sorted((min(entry[0] for entry in entries), words, entries) for words, entries in members.items())
 
 
@@ -349,10 +376,11 @@ def rest_of(around: Around, v: int, target: list[int]) -> list[float]:
 
 
 def extend(
-    problem: SyntaxProblem, around: Around | None, claimed: float, v: int, target: list[int], p: int, rests: list[float],
-    words: tuple[int, ...], state: int, last: int, score: float, groups: Groups, longer: dict[Ends, float],
+    problem: SyntaxProblem, around: Around | None, claimed: float, v: int, target: list[int], p: int, rests: list[float], ends: Ends,
+    scores: Values, groups: Groups, longer: dict[Ends, Values], count: int,
 ) -> None:  # fmt: skip
     """What was read up to place p, with every piece of the vertex there that may still be part of something above the claimed bound."""
+    (words, state, last), score = ends, scores[0]
     context = problem.language_model.order - 1
     t = -1 - target[p]
     need = claimed - float(around.outside[v]) if around is not None else -np.inf
@@ -377,6 +405,7 @@ def extend(
                 else:
                     u = -1 - target[p + 1]
                     coming = around.after[u, token] + around.inside[u] + rests[p + 1]
-                if not base + inner + coming > need:
+                if not base + inner[0] + coming > need:
                     continue
-            keep(longer, (new_words, new_state if after == UNKNOWN else after, token if group_words else last), total + inner)
+            key = new_words, new_state if after == UNKNOWN else after, token if group_words else last
+            keep(longer, key, sums(tuple(total + (one - score) for one in scores), inner, count), count)

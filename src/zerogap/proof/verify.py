@@ -27,7 +27,7 @@ from zerogap.proof.lexical_parsing import lexical_bound
 from zerogap.proof.sequence import sequence_alternatives, sequence_bound
 from zerogap.proof.solution import Solution
 from zerogap.proof.translation_phrases import phrase_alternatives, phrase_bound
-from zerogap.proof.translation_syntax import syntax_bound
+from zerogap.proof.translation_syntax import syntax_alternatives, syntax_bound
 from zerogap.sequence.problem import Problem as SequenceProblem
 from zerogap.translation.phrase_problem import PhraseProblem
 from zerogap.translation.syntax_problem import SyntaxProblem
@@ -48,6 +48,7 @@ ALTERNATIVES: dict[type, Callable[[Any, Any, float, int], Any]] = {
     DependencyProblem: dependency_alternatives,
     SequenceProblem: sequence_alternatives,
     PhraseProblem: phrase_alternatives,
+    SyntaxProblem: syntax_alternatives,
 }
 
 
