@@ -10,11 +10,14 @@ from zerogap.io.conllu import read_conllu
 from zerogap.io.constraints import load_constraints
 from zerogap.io.forests import forest_from_json
 from zerogap.io.lines import Piece
+from zerogap.io.moses_ini import load_moses_config
 from zerogap.io.openfst import read_openfst
+from zerogap.io.phrase_alignments import load_phrase_alignments
 from zerogap.io.translation_weights import weights_of_file
 from zerogap.proof.certificate import Multipliers
 from zerogap.proof.translation_syntax import syntax_bound
 from zerogap.proof.verify import verify
+from zerogap.testing import reader_seeds
 from zerogap.translation.forest import from_rules
 from zerogap.translation.language_model import Ngrams, build_language_model
 from zerogap.translation.syntax_problem import LOG_OF_10, SyntaxProblem
@@ -85,6 +88,17 @@ def test_vertices_beyond_all_arrays(vertex, place):
         value["edges"][0][place] = vertex if place == "head" else [vertex]
     with pytest.raises(FormatError, match="names vertex"):
         forest_from_json(value)
+
+
+def test_paths_that_no_file_can_have():
+    text = b"[feature]\nKENLM path=" + b"1" * 5000 + b"\nPhraseDictionaryMemory path=t\n" + reader_seeds.WEIGHTS[1]
+    assert len(load_moses_config(Piece("moses.ini", text)).language_model.name) == 5000
+
+
+def test_links_beyond_all_phrases():
+    line = b"das ||| the ||| 0.5 0.5 0.5 0.5 ||| " + b"9" * 5000 + b"-0\n"
+    with pytest.raises(FormatError, match="expected a word alignment"):
+        load_phrase_alignments(Piece("table", line), [["das"]])
 
 
 def test_a_weight_that_is_an_equals_sign():

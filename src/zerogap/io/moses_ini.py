@@ -57,7 +57,7 @@ def load_moses_config(path: str | os.PathLike[str]) -> MosesConfig:
         if not given.get("path"):
             raise FormatError(f"{where}: {kind} has no path=, expected the file.")
         beside = Path(path).parent / given["path"]
-        places[what] = beside if beside.exists() else Path(given["path"])
+        places[what] = beside if os.path.exists(beside) else Path(given["path"])  # of what no file can be called it says no
     for what, names in (("table", (READ_AS_TEXT,)), ("model", MODELS)):
         if what not in places:
             raise FormatError(f"{shown(path)} has no {' or '.join(names)} in [feature]: expected one.")

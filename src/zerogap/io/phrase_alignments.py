@@ -14,7 +14,7 @@ from zerogap.io.lines import read_lines, shown
 from zerogap.io.phrase_tables import BAR, LONGEST
 from zerogap.translation.phrase_table import spans
 
-LINKS = re.compile(r"(\d+-\d+( +|$))*")
+LINKS = re.compile(r"([0-9]{1,9}-[0-9]{1,9}( +|$))*")
 
 
 def load_phrase_alignments(

@@ -40,7 +40,9 @@ def readers() -> dict[str, Reader]:
     from zerogap.io.forests import forest_from_json
     from zerogap.io.grammars import read_grammar
     from zerogap.io.jsonl import read_jsonl
+    from zerogap.io.moses_ini import load_moses_config
     from zerogap.io.openfst import read_openfst
+    from zerogap.io.phrase_alignments import load_phrase_alignments
     from zerogap.io.phrase_tables import load_phrase_table
     from zerogap.io.problems import problem_from_json
     from zerogap.io.scfg import load_syntax_weights
@@ -71,6 +73,10 @@ def readers() -> dict[str, Reader]:
         "synchronous grammar": Reader(piece(read_synchronous, "g"), seeds.SYNCHRONOUS, (b" ||| ", b"[X,1]", b"[1]", b"=1e999", b"[S]")),
         "syntax weights": Reader(piece(load_syntax_weights, "w"), seeds.WEIGHTS, (b"[hiero]", b"lm ", b"1e999", b"#", b"=")),
         "phrase weights": Reader(piece(load_phrase_weights, "w"), seeds.WEIGHTS, (b"[phrase]", b"[weight]", b"LM0= ", b"nan")),
+        "moses.ini": Reader(piece(load_moses_config, "w"), seeds.MOSES, (b"[feature]\n", b"path=", b"[stack]\n1e999")),
+        "phrase alignments": Reader(
+            piece(lambda p: load_phrase_alignments(p, [["das", "haus"], ["le", "dug"]]), "t"), seeds.TABLES, (b" ||| ", b"0-0", b"1-")
+        ),
         "phrase table": Reader(piece(load_phrase_table, "t"), seeds.TABLES, (b" ||| ", b"0.5", b"1e999", b"-1")),
         "openfst": Reader(piece(read_openfst, "a"), seeds.OPENFST, (b"0 1 ", b" a", b"Infinity", b"\n")),
         "constraints, YAML": Reader(
