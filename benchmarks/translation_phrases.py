@@ -1,13 +1,15 @@
 """Exact phrase-based translation: the phrase half of tables 7.1 and 7.2 and figure 7-4 of Rush (2014), on the shared translation sets.
 
-    python benchmarks/translation_phrases.py FOLDER [--sets wmt-deen wmt-zhen multi30k-deen] [--parts auto beams rivals rounds verify print]
+    python benchmarks/translation_phrases.py FOLDER [--sets wmt-deen wmt-zhen multi30k-deen]
+                                             [--parts auto moses beams rivals rounds verify print]
                                              [--time-limit 120] [--rival-limit 30] [--sample 20] [--split test] [--seconds S]
 
 Reads ../shared/data/mt (or ZEROGAP_DATA). What is measured is kept in FOLDER, a line of JSON per sentence, so that parts can be run one by
 one, and a run goes on where the last one ended, as it does after --seconds of CPU time; `print` makes the tables of all that is there.
 Times are CPU seconds of one thread, from the options of a sentence on.
 
-    auto     `method="auto"` on every sentence, with any jump within the limit, and under Moses' rule of reordering
+    auto     `method="auto"` on every sentence, with any jump within the limit
+    moses    the same under Moses' rule of reordering
     beams    plain beam search with stacks of 100 and 1,000, under Moses' rule, from the text of a sentence on
     rivals   LR-tight, A*, staged and alternating optimal beam search on a sample of N sentences, evenly drawn over lengths, with
              --rival-limit seconds each (by the clock); a sentence that is not done by then counts with the time that it took
@@ -49,7 +51,7 @@ from zerogap.translation.phrase_relaxation import begin, descend, prices
 
 SETS = ("wmt-deen", "wmt-zhen", "multi30k-deen")
 SAMPLED = ("rivals", "rounds")
-PARTS = ("auto", "beams", "rivals", "rounds", "verify", "print")
+PARTS = ("auto", "moses", "beams", "rivals", "rounds", "verify", "print")
 BUCKETS = ((1, 10), (11, 20), (21, 30), (31, 40), (41, 50), (1, 50))
 RIVALS = ("optimal-beam", "staged-beam", "lr-tight", "a-star")
 STACKS = (100, 1000)
@@ -95,15 +97,12 @@ def timed(function: Callable[[], Any]) -> tuple[Any, float]:
     return result, time.thread_time() - before
 
 
-def run_auto(data: TestSet, lines: Sequence[int], options: argparse.Namespace) -> Iterable[Row]:
+def run_auto(data: TestSet, lines: Sequence[int], options: argparse.Namespace, rule: str = "limit") -> Iterable[Row]:
     for i in lines:
-        words = data.sentences[i]
-        row: Row = {"line": i, "words": len(words)}
-        for rule in ("limit", "moses"):
-            problem = data.model.problem(words, reordering=rule)
-            (progress, _), seconds = timed(partial(optimal_beam.search, problem, time_limit=options.time_limit))
-            row[rule] = {"score": progress.score, "bound": progress.bound, "seconds": seconds, "spent": progress.spent}
-        yield row
+        problem = data.model.problem(data.sentences[i], reordering=rule)
+        (progress, _), seconds = timed(partial(optimal_beam.search, problem, time_limit=options.time_limit))
+        row = {"score": progress.score, "bound": progress.bound, "seconds": seconds, "spent": progress.spent}
+        yield {"line": i, "words": len(problem), **row}
 
 
 def run_beams(data: TestSet, lines: Sequence[int], options: argparse.Namespace) -> Iterable[Row]:
@@ -188,7 +187,8 @@ def run_verify(data: TestSet, lines: Sequence[int], options: argparse.Namespace)
 
 
 RUNS: dict[str, Callable[[TestSet, Sequence[int], argparse.Namespace], Iterable[Row]]] = {
-    "auto": run_auto, "beams": run_beams, "rivals": run_rivals, "rounds": run_rounds, "verify": run_verify,
+    "auto": run_auto, "moses": partial(run_auto, rule="moses"), "beams": run_beams,
+    "rivals": run_rivals, "rounds": run_rounds, "verify": run_verify,
 }  # fmt: skip
 
 
@@ -209,7 +209,7 @@ def mean(values: Iterable[float]) -> str:
 def table_of_systems(name: str, rows: dict[str, list[Row]], data: TestSet) -> None:
     """Table 7.1: mean seconds, certified, exact, by length."""
     auto = rows["auto"]
-    optimum = {row["line"]: row["limit"]["score"] for row in auto if row["limit"]["score"] == row["limit"]["bound"]}
+    optimum = {row["line"]: row["score"] for row in auto if row["score"] == row["bound"]}
     print(f"\nTable 7.1, {name}: seconds / certified % / exact %, by length")
     buckets = [f"{low}-{high} ({len(within(auto, (low, high)))})" for low, high in BUCKETS[:-1]] + [f"all ({len(auto)})"]
     print(f"{'':26s}" + "".join(f"{label:>22s}" for label in buckets))
@@ -238,10 +238,8 @@ def table_of_systems(name: str, rows: dict[str, list[Row]], data: TestSet) -> No
                 lines = [row["line"] for row in within(auto, bucket)]
                 cells.append(f"- / 0.0 / {percent(data.moses[i][stack] >= optimum.get(i, np.inf) - DIGITS for i in lines)}")
             line(f"Moses ({stack})", cells)
-    of_method("auto", auto, lambda row: row["limit"]["seconds"], lambda row: row["limit"]["score"], lambda row: row["limit"]["bound"])
-    of_method(
-        "auto, Moses' rule", auto, lambda row: row["moses"]["seconds"], lambda row: row["moses"]["score"], lambda row: row["moses"]["bound"]
-    )
+    for label, listed in (("auto", auto), ("auto, Moses' rule", rows["moses"])):
+        of_method(label, listed, lambda row: row["seconds"], lambda row: row["score"], lambda row: row["bound"])
     if rows["rivals"]:
         print(f"  on a sample of {len(rows['rivals'])}:")
         total = sum(row["auto"]["seconds"] for row in rows["rivals"])
@@ -252,9 +250,9 @@ def table_of_systems(name: str, rows: dict[str, list[Row]], data: TestSet) -> No
             )  # fmt: skip
         times = [f"{m} {sum(row[m]['seconds'] for row in rows['rivals']) / total:.1f}" for m in RIVALS]
         print(f"  mean time, auto = 1: {', '.join(times)}")
-    seconds = [row["limit"]["seconds"] for row in auto]
-    closed = sum(row["limit"]["score"] == row["limit"]["bound"] for row in auto)
-    short = [row["limit"]["score"] == row["limit"]["bound"] for row in within(auto, (1, 20))]
+    seconds = [row["seconds"] for row in auto]
+    closed = sum(row["score"] == row["bound"] for row in auto)
+    short = [row["score"] == row["bound"] for row in within(auto, (1, 20))]
     print(f"  auto: {closed} of {len(auto)} certified, {sum(short)} of {len(short)} up to 20 words;", end=" ")
     print(f"mean {statistics.fmean(seconds):.3f} s, median {statistics.median(seconds):.3f} s, longest {max(seconds):.2f} s")
 
@@ -263,7 +261,7 @@ def table_of_errors(name: str, rows: dict[str, list[Row]], data: TestSet) -> Non
     """Search errors: below the best under the same rule of reordering, and below the best under the limit alone."""
     if not rows["beams"]:
         return
-    best = {rule: {row["line"]: row[rule]["score"] for row in rows["auto"]} for rule in ("limit", "moses")}
+    best = {rule: {row["line"]: row["score"] for row in rows[part]} for rule, part in (("moses", "moses"), ("limit", "auto"))}
     print(f"\nSearch errors, {name}: % below the optimum under Moses' rule / under the limit alone")
     print(f"{'':26s}" + "".join(f"{low}-{high}".rjust(16) for low, high in BUCKETS[:-1]) + "all".rjust(16))
     for stack in STACKS:
@@ -274,7 +272,8 @@ def table_of_errors(name: str, rows: dict[str, list[Row]], data: TestSet) -> Non
             cells = []
             for bucket in BUCKETS:
                 chosen = within(rows["beams"], bucket)
-                cells.append(" / ".join(percent(score(row) < best[rule][row["line"]] - digits for row in chosen) for rule in best))
+                known = {rule: [row for row in chosen if row["line"] in best[rule]] for rule in best}
+                cells.append(" / ".join(percent(score(row) < best[rule][row["line"]] - digits for row in known[rule]) for rule in best))
             print(f"{label:26s}" + "".join(f"{cell:>16s}" for cell in cells))
     for stack in STACKS:
         seconds = sum(row[f"seconds {stack}"] for row in rows["beams"])
@@ -293,7 +292,7 @@ def table_of_shares(name: str, rows: dict[str, list[Row]]) -> None:
     """Table 7.2: where the time of `auto` goes."""
     print(f"\nTable 7.2, {name}: share of the time of auto in %, mean and median; the thesis' beside it")
     print(f"{'':14s}{'30 words or more':>34s}{'all':>34s}")
-    groups = [[row["limit"]["spent"] for row in rows["auto"] if row["words"] >= least] for least in (30, 0)]
+    groups = [[row["spent"] for row in rows["auto"] if row["words"] >= least] for least in (30, 0)]
     for what, label in (("lattice", "lattice"), ("multipliers", "multipliers"), ("search", "beam search")):
         cells = []
         for g, group in enumerate(groups):
