@@ -55,6 +55,20 @@ def test_the_proof_agrees_with_enumeration(problem):
     assert lexical_bound(problem, DynamicProgram()) == best
 
 
+def test_what_nothing_covers_is_named():
+    with pytest.raises(Infeasible, match=r"of these 2 words: no symbol covers words 0 to 1\.") as found:
+        decode_lexical(
+            example(positions=[0, 1], tags=[0, 0], verbs=[False, False], binary=np.zeros((2, 2, 2)), unary=np.zeros((1, 2, 2)),
+                    words=np.zeros((1, 2, 2)), roots=np.zeros(2))
+        )  # fmt: skip
+    assert found.value.conflict == ((0, 2),)
+    with pytest.raises(Infeasible, match="other symbols cover all of them, 'S' does not"):
+        decode_lexical(
+            example(positions=[0], tags=[0], verbs=[False], binary=np.zeros((2, 1, 2)), unary=np.zeros((1, 1, 2)),
+                    words=np.zeros((1, 1, 1)), roots=np.zeros(1))
+        )  # fmt: skip
+
+
 @given(lexical_problems(), st.sampled_from([0.5, 1.0]))
 def test_certificates(problem, less):
     try:

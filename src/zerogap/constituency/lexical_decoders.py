@@ -65,7 +65,8 @@ def search(
     bounds = coarse_bounds(grammar, given, rule_bounds(grammar, given) if rules is None else rules)
     n = len(given.first) - 1
     if bounds.best == LOWEST:
-        raise Infeasible(f"the grammar has no parse of these {n} words.")
+        what, span = uncovered(grammar, bounds)
+        raise Infeasible(f"the grammar has no parse of these {n} words: {what}.", (span,))
     tried, width = 0, margin if pruning else np.inf
     while True:
         width = width if width <= WIDEST_MARGIN * margin else np.inf
@@ -77,9 +78,19 @@ def search(
         if parse is not None and parse.score >= threshold:
             return Search(parse, bounds.best, len(chart.symbols), tried)
         if threshold == LOWEST:
-            raise Infeasible(f"the grammar has no parse of these {n} words with heads that it allows.")
+            raise Infeasible(f"the grammar has no parse of these {n} words with heads that it allows.", ((0, n),))
         known = known if parse is None else parse.score
         width *= 2.0
+
+
+def uncovered(grammar: LexicalGrammar, bounds: SpanBounds) -> tuple[str, tuple[int, int]]:
+    """The first word, or else a first shortest span, that no symbol covers, in words and as a span."""
+    n = len(bounds.sizes)
+    for length in range(1, n + 1):
+        for i in range(n - length + 1):
+            if bounds.sizes[i, i + length] == 0:
+                return (f"word {i} has no symbol" if length == 1 else f"no symbol covers words {i} to {i + length - 1}"), (i, i + length)
+    return f"other symbols cover all of them, {grammar.symbols[grammar.root]!r} does not", (0, n)
 
 
 @functools.lru_cache(maxsize=8)

@@ -141,6 +141,24 @@ def starts_of(sorted_numbers: NDArray[np.int32], n_symbols: int) -> NDArray[np.i
     return np.searchsorted(sorted_numbers, np.arange(n_symbols + 1)).astype(np.int64)
 
 
+@inner
+def with_room(symbols, before, after, count, wanted):
+    """The lists of items, with room for so many more."""
+    if count + wanted <= symbols.shape[0]:
+        return symbols, before, after
+    size = max(2 * symbols.shape[0], count + wanted)
+    more_symbols, more_before, more_after = np.empty(size, dtype=np.int32), np.empty(size), np.empty(size)
+    more_symbols[:count], more_before[:count], more_after[:count] = symbols[:count], before[:count], after[:count]
+    return more_symbols, more_before, more_after
+
+
+@inner
+def forget(column, bounds, symbols, j):  # out: column, -inf again where spans that end at j had symbols
+    for i in range(j):
+        for item in range(bounds[i, j, 0], bounds[i, j, 1]):
+            column[i, symbols[item]] = LOWEST
+
+
 @kernel(
     types.Tuple((writable(int32, 1), writable(float64, 1), writable(float64, 1), int64, int64))(
         readonly(float64, 2), STARTS, PLACES, STARTS, PLACES, NUMBERS, STARTS, PLACES, NUMBERS, writable(int64, 3)
@@ -189,21 +207,14 @@ def fill_cells(lexical, pair_start, pair_right, parent_start, parents, scores, u
                         total = up_scores[p] + first[x]
                         if total > cell[up_parent[p]]:
                             cell[up_parent[p]] = total
-            if count + n_symbols > symbols.shape[0]:
-                size = max(2 * symbols.shape[0], count + n_symbols)
-                more_symbols, more_before, more_after = np.empty(size, dtype=np.int32), np.empty(size), np.empty(size)
-                for item in range(count):
-                    more_symbols[item], more_before[item], more_after[item] = symbols[item], before[item], after[item]
-                symbols, before, after = more_symbols, more_before, more_after
+            symbols, before, after = with_room(symbols, before, after, count, n_symbols)
             bounds[i, j, 0] = count
             for x in range(n_symbols):
                 if cell[x] > LOWEST:
                     symbols[count], before[count], after[count] = x, first[x], cell[x]
                     count += 1
             bounds[i, j, 1] = count
-        for i in range(j):
-            for item in range(bounds[i, j, 0], bounds[i, j, 1]):
-                column[i, symbols[item]] = LOWEST
+        forget(column, bounds, symbols, j)
     return symbols, before, after, count, tried
 
 

@@ -18,7 +18,20 @@ from numpy.typing import ArrayLike
 
 from zerogap.errors import GrammarError, InputError
 from zerogap.grid import Scores, as_scores
-from zerogap.oracles.cky_chart import CELLS, LOWEST, NUMBERS, PLACES, STARTS, Cells, Chains, IndexedGrammar, best_score, require_parse
+from zerogap.oracles.cky_chart import (
+    CELLS,
+    LOWEST,
+    NUMBERS,
+    PLACES,
+    STARTS,
+    Cells,
+    Chains,
+    IndexedGrammar,
+    best_score,
+    forget,
+    require_parse,
+    with_room,
+)
 from zerogap.oracles.compile import float64, int32, int64, rare_kernel, readonly, types, writable
 from zerogap.structures.unary_closure import UnaryClosure
 
@@ -96,12 +109,7 @@ def fill_sums(lexical, pair_start, pair_right, parent_start, parents, scores, up
                             high[x] = max(high[x], score)
                         elif score > high[x] + SMALLEST:
                             total[x] += math.exp(score - high[x])
-            if count + n_symbols > symbols.shape[0]:
-                size = max(2 * symbols.shape[0], count + n_symbols)
-                more_symbols, more_before, more_after = np.empty(size, dtype=np.int32), np.empty(size), np.empty(size)
-                for item in range(count):
-                    more_symbols[item], more_before[item], more_after[item] = symbols[item], before[item], after[item]
-                symbols, before, after = more_symbols, more_before, more_after
+            symbols, before, after = with_room(symbols, before, after, count, n_symbols)
             bounds[i, j, 0] = count
             for x in range(n_symbols):
                 if high[x] > LOWEST:
@@ -109,9 +117,7 @@ def fill_sums(lexical, pair_start, pair_right, parent_start, parents, scores, up
                     symbols[count], before[count], after[count] = x, first[x], cell[x]
                     count += 1
             bounds[i, j, 1] = count
-        for i in range(j):
-            for item in range(bounds[i, j, 0], bounds[i, j, 1]):
-                column[i, symbols[item]] = LOWEST
+        forget(column, bounds, symbols, j)
     return symbols, before, after, count
 
 

@@ -91,6 +91,32 @@ def close_row(row, start, other, rule, scores, waiting, is_waiting):
                     height += 1
 
 
+@inner
+def raise_parents(size, live, heads, sisters, start, sister, parent, scores, box, slots, cell):  # out: cell
+    """By all rules whose head child is among the live symbols of one side."""
+    for at in range(size):
+        y = live[at]
+        for p in range(start[y], start[y + 1]):
+            total = heads[y] + sisters[sister[p]] + scores[p] + box[slots[sister[p]]]
+            if total > cell[parent[p]]:
+                cell[parent[p]] = total
+
+
+@inner
+def lower_children(
+    size, live, heads, sisters, start, sister, parent, scores, box, slots, above, threshold, outer_heads, outer_sisters
+):  # out: outer_heads, outer_sisters
+    """What the parents can add to both children, by the same rules, where a parse reaches the threshold."""
+    for at in range(size):
+        y = live[at]
+        for p in range(start[y], start[y + 1]):
+            z = sister[p]
+            score = above[parent[p]] + scores[p] + box[slots[z]]
+            if score + heads[y] + sisters[z] >= threshold and score + sisters[z] > LOWEST:
+                outer_heads[y] = max(outer_heads[y], score + sisters[z])
+                outer_sisters[z] = max(outer_sisters[z], score + heads[y])
+
+
 @kernel(
     int64(
         TABLE, SPANS, SPANS, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES,
@@ -112,19 +138,9 @@ def fill_bounds(
             for k in range(i + 1, j):
                 first, second = inside[i, k], inside[k, j]
                 scores, box = left_scores[rows[i, k]], left_boxes[boxes[i, j] + k - i - 1]
-                for at in range(sizes[i, k]):
-                    y = live[i, k, at]
-                    for p in range(left_start[y], left_start[y + 1]):
-                        total = first[y] + second[left_sister[p]] + scores[p] + box[slots[left_sister[p]]]
-                        if total > cell[left_parent[p]]:
-                            cell[left_parent[p]] = total
+                raise_parents(sizes[i, k], live[i, k], first, second, left_start, left_sister, left_parent, scores, box, slots, cell)
                 scores, box = right_scores[rows[k, j]], right_boxes[boxes[i, j] + k - i - 1]
-                for at in range(sizes[k, j]):
-                    z = live[k, j, at]
-                    for p in range(right_start[z], right_start[z + 1]):
-                        total = second[z] + first[right_sister[p]] + scores[p] + box[slots[right_sister[p]]]
-                        if total > cell[right_parent[p]]:
-                            cell[right_parent[p]] = total
+                raise_parents(sizes[k, j], live[k, j], second, first, right_start, right_sister, right_parent, scores, box, slots, cell)
             close_row(cell, up_start, up_parent, up_rule, unary[rows[i, j]], waiting, is_waiting)
             count = 0
             for x in range(n_symbols):
@@ -168,23 +184,15 @@ def fill_outside(
                 first, second = inside[i, k], inside[k, j]
                 outer_first, outer_second = outside[i, k], outside[k, j]
                 scores, box = left_scores[rows[i, k]], left_boxes[boxes[i, j] + k - i - 1]
-                for at in range(sizes[i, k]):
-                    y = live[i, k, at]
-                    for p in range(left_start[y], left_start[y + 1]):
-                        z = left_sister[p]
-                        score = above[left_parent[p]] + scores[p] + box[slots[z]]
-                        if score + first[y] + second[z] >= threshold and score + second[z] > LOWEST:
-                            outer_first[y] = max(outer_first[y], score + second[z])
-                            outer_second[z] = max(outer_second[z], score + first[y])
+                lower_children(
+                    sizes[i, k], live[i, k], first, second, left_start, left_sister, left_parent, scores, box, slots, above, threshold,
+                    outer_first, outer_second,
+                )  # fmt: skip
                 scores, box = right_scores[rows[k, j]], right_boxes[boxes[i, j] + k - i - 1]
-                for at in range(sizes[k, j]):
-                    z = live[k, j, at]
-                    for p in range(right_start[z], right_start[z + 1]):
-                        y = right_sister[p]
-                        score = above[right_parent[p]] + scores[p] + box[slots[y]]
-                        if score + first[y] + second[z] >= threshold and score + first[y] > LOWEST:
-                            outer_first[y] = max(outer_first[y], score + second[z])
-                            outer_second[z] = max(outer_second[z], score + first[y])
+                lower_children(
+                    sizes[k, j], live[k, j], second, first, right_start, right_sister, right_parent, scores, box, slots, above, threshold,
+                    outer_second, outer_first,
+                )  # fmt: skip
     return kept
 
 

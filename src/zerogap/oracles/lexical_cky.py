@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.oracles.compile import boolean, float64, int64, kernel, readonly, writable
+from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, readonly, writable
 from zerogap.oracles.lexical_bounds import LOWEST, NUMBERS, PLACES, HeadIndex
 
 WORD = -1
@@ -35,6 +35,33 @@ class HeadScores:
     words: Scores  # (classes, sister, head)
     roots: Scores  # (candidates,)
     rest: Scores  # (candidates,): the most that the candidate's own word can bring above its item
+
+
+@inner
+def join_items(
+    begin, end, symbols, lows, highs, start, sisters, parents, rules, sister_at, parent_at, offsets, hook_offsets, own_base, base,
+    between, k, binary, scores, hooks, back,
+):  # out: scores, back  # fmt: skip
+    """Raises the items of a span by those that have the head, from begin to end, and sisters on the other side of the split k."""
+    tried = 0
+    for item in range(begin, end):
+        low, high = lows[item], highs[item]
+        if low == high:
+            continue
+        y = symbols[item]
+        for p in range(start[y], start[y + 1]):
+            sister, target = sister_at[sisters[p]], parent_at[parents[p]]
+            if sister < 0 or target < 0 or lows[sister] == highs[sister]:
+                continue
+            rule, hook = rules[p], hook_offsets[sister]
+            from_, to = offsets[item] - own_base, offsets[target] - base
+            tried += high - low
+            for c in range(low, high):
+                total = scores[from_ + c] + hooks[hook + c] + binary[rule, c, 1 if between[c, k] else 0]
+                if total > scores[to + c]:
+                    scores[to + c] = total
+                    back[to + c, 0], back[to + c, 1] = rule, k
+    return tried
 
 
 @kernel(
@@ -72,40 +99,14 @@ def fill_heads(
                         scores[offsets[item] + c - base] = 0.0
                         back[offsets[item] + c - base, 0] = WORD
             for k in range(i + 1, j):
-                for item in range(bounds[i, k, 0], bounds[i, k, 1]):
-                    y = symbols[item]
-                    if lows[item] == highs[item]:
-                        continue
-                    for p in range(left_start[y], left_start[y + 1]):
-                        sister = place[k, j, left_sister[p]]
-                        target = place[i, j, left_parent[p]]
-                        if sister < 0 or target < 0 or lows[sister] == highs[sister]:
-                            continue
-                        rule, hook = left_rule[p], hook_offsets[sister]
-                        from_, to = offsets[item] - base, offsets[target] - base
-                        tried += highs[item] - lows[item]
-                        for c in range(lows[item], highs[item]):
-                            total = scores[from_ + c] + hooks[hook + c] + binary[rule, c, 1 if between[c, k] else 0]
-                            if total > scores[to + c]:
-                                scores[to + c] = total
-                                back[to + c, 0], back[to + c, 1] = rule, k
-                for item in range(bounds[k, j, 0], bounds[k, j, 1]):
-                    z = symbols[item]
-                    if lows[item] == highs[item]:
-                        continue
-                    for p in range(right_start[z], right_start[z + 1]):
-                        sister = place[i, k, right_sister[p]]
-                        target = place[i, j, right_parent[p]]
-                        if sister < 0 or target < 0 or lows[sister] == highs[sister]:
-                            continue
-                        rule, hook = right_rule[p], hook_offsets[sister]
-                        from_, to = offsets[item] - first[k], offsets[target] - base
-                        tried += highs[item] - lows[item]
-                        for c in range(lows[item], highs[item]):
-                            total = scores[from_ + c] + hooks[hook + c] + binary[rule, c, 1 if between[c, k] else 0]
-                            if total > scores[to + c]:
-                                scores[to + c] = total
-                                back[to + c, 0], back[to + c, 1] = rule, k
+                tried += join_items(
+                    bounds[i, k, 0], bounds[i, k, 1], symbols, lows, highs, left_start, left_sister, left_parent, left_rule,
+                    place[k, j], place[i, j], offsets, hook_offsets, first[i], base, between, k, binary, scores, hooks, back,
+                )  # fmt: skip
+                tried += join_items(
+                    bounds[k, j, 0], bounds[k, j, 1], symbols, lows, highs, right_start, right_sister, right_parent, right_rule,
+                    place[i, k], place[i, j], offsets, hook_offsets, first[k], base, between, k, binary, scores, hooks, back,
+                )  # fmt: skip
             height = 0
             for item in range(begin, end):  # unary rules until nothing gets better
                 for c in range(first[i], first[j]):

@@ -159,10 +159,10 @@ TAGGERS: dict[str, tuple[type, Callable[[Any, PathLike], None], Callable[[PathLi
 
 
 def packed(model: Part, save: Callable[[Part, Path], None]) -> NDArray[np.uint8]:
-    """The bytes of a model's own file, as an array."""
+    """The bytes of a model's own file, as an array. They are inverted: else a file that is cut off could pass for the file inside it."""
     with tempfile.TemporaryDirectory() as folder:
         save(model, Path(folder) / "model.npz")
-        return np.frombuffer((Path(folder) / "model.npz").read_bytes(), dtype=np.uint8)
+        return ~np.frombuffer((Path(folder) / "model.npz").read_bytes(), dtype=np.uint8)
 
 
 def unpacked(arrays: Mapping[str, Any], name: str, load: Callable[[Path], Part], path: PathLike) -> Part:
@@ -172,7 +172,7 @@ def unpacked(arrays: Mapping[str, Any], name: str, load: Callable[[Path], Part],
         raise FormatError(f"{os.fspath(path)} is not a complete model: the part {name!r} is missing.")
     with tempfile.TemporaryDirectory() as folder:
         inner = Path(folder) / "model.npz"
-        inner.write_bytes(found.tobytes())
+        inner.write_bytes((~found).tobytes())
         try:
             return load(inner)
         except FormatError as error:
