@@ -6,7 +6,7 @@ import pytest
 from zerogap.batch.spreading import spread_over
 from zerogap.errors import FormatError, UnknownMethod
 from zerogap.learning.mixing import Learned, State, mix, run_mixed
-from zerogap.learning.online import run_epochs
+from zerogap.learning.online import Best, run_epochs
 
 RNG = np.random.default_rng(1)
 TRUE = RNG.normal(size=6)
@@ -84,7 +84,7 @@ def test_mixtures():
         return Learned(np.array(keys), np.full(len(keys), weight), np.full(len(keys), weight), 0.0, updates)
 
     for mixture, expected in (("updates", [0.75, 1.75, 1.0]), ("uniform", [0.5, 2.5, 2.0])):
-        state = State(0, np.array([2]), np.array([9.0]), np.array([0.0]), None, -np.inf, 0)
+        state = State(0, np.array([2]), np.array([9.0]), np.array([0.0]), Best())
         mix(state, [learned([1, 2], 1.0, 3), learned([2, 3], 4.0, 1)], mixture)
         assert state.keys.tolist() == [1, 2, 3]
         assert state.weights.tolist() == state.totals.tolist() == expected

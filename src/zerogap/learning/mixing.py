@@ -21,11 +21,11 @@ from typing import Any
 import numpy as np
 
 from zerogap.errors import FormatError, UnknownMethod
-from zerogap.features.archive import read_archive, write_archive
+from zerogap.features.archive import write_archive
 from zerogap.features.weight_learning import WeightTable
 from zerogap.features.weight_table import Keys
 from zerogap.grid import Scores
-from zerogap.learning.online import Epoch, Evaluate
+from zerogap.learning.online import Best, Epoch, Evaluate, best_in, checkpoint_of
 
 FORMAT, VERSION = "zerogap-mixing", 1
 MIXTURES = ("updates", "uniform")
@@ -95,9 +95,7 @@ class State:
     keys: Keys
     weights: Scores  # mixed
     totals: Scores  # sums of mixed averages over epochs, for the same keys
-    best: tuple[Keys, Scores] | None
-    best_score: float
-    best_epoch: int
+    best: Best
 
 
 def run_mixed(
@@ -123,25 +121,20 @@ def run_mixed(
     nothing = np.zeros(0)
     state = resumed(checkpoint, fingerprint) if checkpoint is not None and checkpoint.exists() else None
     if state is None:
-        state = State(0, np.zeros(0, dtype=np.int64), nothing, nothing, None, -np.inf, 0)
+        state = State(0, np.zeros(0, dtype=np.int64), nothing, nothing, Best())
     places = np.array_split(np.random.default_rng([seed, 0]).permutation(n_examples), shards)
     with spread(Learner(step, start)) as learn:
-        while state.epoch < epochs and not (patience is not None and state.epoch - state.best_epoch >= patience):
+        while state.epoch < epochs and not state.best.is_enough(state.epoch, patience):
             begin = time.perf_counter()
             orders = [np.random.default_rng([seed, state.epoch, k]).permutation(place) for k, place in enumerate(places) if len(place)]
             found = learn([Turn(tuple(order.tolist()), state.epoch, state.keys, state.weights) for order in orders])
             mix(state, found, mixture)
-            averaged = state.keys, state.totals / state.epoch
-            score = evaluate(*averaged) if evaluate is not None else None
-            is_best = score is None or score > state.best_score
-            if is_best:
-                state.best, state.best_epoch = averaged, state.epoch
-                state.best_score = -np.inf if score is None else score
+            score, is_best = state.best.judge((state.keys, state.totals / state.epoch), state.epoch, evaluate)
             if checkpoint is not None:
                 save(state, checkpoint, fingerprint)
             if report is not None:
                 report(Epoch(state.epoch, sum(one.loss for one in found), score, is_best, time.perf_counter() - begin))
-    return state.best if state.best is not None else (state.keys, state.weights)
+    return state.best.weights if state.best.weights is not None else (state.keys, state.weights)
 
 
 def mix(state: State, found: Sequence[Learned], mixture: str) -> None:
@@ -162,25 +155,14 @@ def mix(state: State, found: Sequence[Learned], mixture: str) -> None:
 
 
 def save(state: State, path: Path, fingerprint: str) -> None:
-    arrays: dict[str, Any] = {"keys": state.keys, "weights": state.weights, "totals": state.totals}
-    if state.best is not None:
-        arrays |= {"best_keys": state.best[0], "best_weights": state.best[1]}
-    header = {
-        "format": FORMAT, "version": VERSION, "fingerprint": fingerprint, "epoch": state.epoch, "best_epoch": state.best_epoch,
-        "best_score": None if state.best_score == -np.inf else state.best_score,
-    }  # fmt: skip
+    arrays: dict[str, Any] = {"keys": state.keys, "weights": state.weights, "totals": state.totals, **state.best.arrays()}
+    header = {"format": FORMAT, "version": VERSION, "fingerprint": fingerprint, "epoch": state.epoch, **state.best.header()}
     write_archive(path, header, arrays, compressed=False)
 
 
 def resumed(path: Path, fingerprint: str) -> State:
-    header, arrays = read_archive(path, FORMAT, VERSION)
-    if header.get("fingerprint") != fingerprint:
-        raise FormatError(
-            f"{path} is a checkpoint of another training: expected one of the same data, options and shards; delete it to begin anew."
-        )
+    header, arrays = checkpoint_of(path, FORMAT, VERSION, fingerprint)
     try:
-        best = (arrays["best_keys"], arrays["best_weights"]) if "best_keys" in arrays else None
-        score = -np.inf if header["best_score"] is None else float(header["best_score"])
-        return State(int(header["epoch"]), arrays["keys"], arrays["weights"], arrays["totals"], best, score, int(header["best_epoch"]))
+        return State(int(header["epoch"]), arrays["keys"], arrays["weights"], arrays["totals"], best_in(header, arrays))
     except (KeyError, TypeError, ValueError) as error:
         raise FormatError(f"{path} is a damaged checkpoint: {error!r}. Delete it to begin anew.") from None

@@ -37,14 +37,46 @@ class Epoch:
 
 
 @dataclass(slots=True, eq=False)
+class Best:
+    """The averaged weights of the best epoch so far, of the last one where nobody judges them."""
+
+    weights: tuple[Keys, Scores] | None = None
+    score: float = -np.inf
+    epoch: int = 0
+
+    def judge(self, averaged: tuple[Keys, Scores], epoch: int, evaluate: Evaluate | None) -> tuple[float | None, bool]:
+        """The score of an epoch, and whether it is the best."""
+        score = evaluate(*averaged) if evaluate is not None else None
+        is_best = score is None or score > self.score
+        if is_best:
+            self.weights, self.epoch = averaged, epoch
+            self.score = -np.inf if score is None else score
+        return score, is_best
+
+    def is_enough(self, epoch: int, patience: int | None) -> bool:
+        """Whether it was so long ago that training stops."""
+        return patience is not None and epoch - self.epoch >= patience
+
+    def header(self) -> dict[str, Any]:
+        return {"best_epoch": self.epoch, "best_score": None if self.score == -np.inf else self.score}
+
+    def arrays(self) -> dict[str, Any]:
+        return {} if self.weights is None else {"best_keys": self.weights[0], "best_weights": self.weights[1]}
+
+
+def best_in(header: dict[str, Any], arrays: dict[str, Any]) -> Best:
+    """Of a checkpoint; KeyError, TypeError or ValueError if it is damaged."""
+    weights = (arrays["best_keys"], arrays["best_weights"]) if "best_keys" in arrays else None
+    return Best(weights, -np.inf if header["best_score"] is None else float(header["best_score"]), int(header["best_epoch"]))
+
+
+@dataclass(slots=True, eq=False)
 class State:
-    """Where training stands: `best` are averaged weights."""
+    """Where training stands."""
 
     table: WeightTable
     epoch: int
-    best: tuple[Keys, Scores] | None
-    best_score: float
-    best_epoch: int
+    best: Best
 
 
 def run_epochs(
@@ -68,11 +100,11 @@ def run_epochs(
     """
     state = resumed(checkpoint, fingerprint) if checkpoint is not None and checkpoint.exists() else None
     if state is None:
-        state = State(WeightTable(), 0, None, -np.inf, 0)
+        state = State(WeightTable(), 0, Best())
         if start is not None:
             start(state.table)
     table = state.table
-    while state.epoch < epochs and not (patience is not None and state.epoch - state.best_epoch >= patience):
+    while state.epoch < epochs and not state.best.is_enough(state.epoch, patience):
         begin = time.perf_counter()
         order = np.random.default_rng([seed, state.epoch]).permutation(n_examples)
         loss = 0.0
@@ -80,43 +112,40 @@ def run_epochs(
             loss += step(table, i, state.epoch + at / n_examples)
             table.moment += 1.0
         state.epoch += 1
-        averaged = table.average()
-        score = evaluate(*averaged) if evaluate is not None else None
-        is_best = score is None or score > state.best_score
-        if is_best:
-            state.best, state.best_epoch = averaged, state.epoch
-            state.best_score = -np.inf if score is None else score
+        score, is_best = state.best.judge(table.average(), state.epoch, evaluate)
         if checkpoint is not None:
             save(state, checkpoint, fingerprint)
         if report is not None:
             report(Epoch(state.epoch, loss, score, is_best, time.perf_counter() - begin))
-    return state.best if state.best is not None else table.average()
+    return state.best.weights if state.best.weights is not None else table.average()
 
 
 def save(state: State, path: Path, fingerprint: str) -> None:
     table = state.table
-    arrays: dict[str, Any] = {"cells": table.cells, "values": table.values}
-    if state.best is not None:
-        arrays |= {"best_keys": state.best[0], "best_weights": state.best[1]}
+    arrays: dict[str, Any] = {"cells": table.cells, "values": table.values, **state.best.arrays()}
     header = {
-        "format": FORMAT, "version": VERSION, "fingerprint": fingerprint, "epoch": state.epoch, "best_epoch": state.best_epoch,
-        "best_score": None if state.best_score == -np.inf else state.best_score, "n_keys": table.n_keys, "moment": table.moment,
+        "format": FORMAT, "version": VERSION, "fingerprint": fingerprint, "epoch": state.epoch, **state.best.header(),
+        "n_keys": table.n_keys, "moment": table.moment,
     }  # fmt: skip
     write_archive(path, header, arrays, compressed=False)
 
 
-def resumed(path: Path, fingerprint: str) -> State:
-    header, arrays = read_archive(path, FORMAT, VERSION)
+def checkpoint_of(path: Path, format: str, version: int, fingerprint: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Header and arrays of a checkpoint of this training; one of another is refused."""
+    header, arrays = read_archive(path, format, version)
     if header.get("fingerprint") != fingerprint:
         raise FormatError(
             f"{path} is a checkpoint of another training: expected one of the same data and options; delete it to begin anew."
         )
+    return header, arrays
+
+
+def resumed(path: Path, fingerprint: str) -> State:
+    header, arrays = checkpoint_of(path, FORMAT, VERSION, fingerprint)
     try:
         table = WeightTable(len(arrays["cells"]) // 2)
         table.cells[:], table.values[:] = arrays["cells"], arrays["values"]
         table.n_keys, table.moment = int(header["n_keys"]), float(header["moment"])
-        best = (arrays["best_keys"], arrays["best_weights"]) if "best_keys" in arrays else None
-        score = -np.inf if header["best_score"] is None else float(header["best_score"])
-        return State(table, int(header["epoch"]), best, score, int(header["best_epoch"]))
+        return State(table, int(header["epoch"]), best_in(header, arrays))
     except (KeyError, TypeError, ValueError) as error:
         raise FormatError(f"{path} is a damaged checkpoint: {error!r}. Delete it to begin anew.") from None
