@@ -28,7 +28,8 @@ GrammarOption = Annotated[
     typer.Option("--grammar", help="In place of phrases, rules: [X] ||| source ||| target ||| name=value ..., .gz or not.", metavar="FILE"),
 ]
 LanguageModelOption = Annotated[
-    Path | None, typer.Option("--lm", help="A language model in the ARPA format, .gz or not, of any order.", metavar="FILE")
+    Path | None,
+    typer.Option("--lm", help="A language model in the ARPA format, .gz or not; for grammars, also a binary one of KenLM.", metavar="FILE"),
 ]
 WeightsOption = Annotated[
     Path | None,
@@ -111,6 +112,7 @@ class ModelFiles:
 
     def load_grammar(self, sentences: Sequence[Sequence[str]] | None) -> Translator:
         from zerogap.io.arpa import load_language_model
+        from zerogap.io.kenlm_files import is_kenlm_binary, load_kenlm
         from zerogap.io.scfg import load_syntax_weights, read_grammar
         from zerogap.translation.scfg import MAX_SPAN
         from zerogap.translation.translators import grammar_translator
@@ -124,11 +126,13 @@ class ModelFiles:
         with progress(f"reading {self.grammar.name}") as steps:
             grammar = read_grammar(self.grammar, sentences=sentences)
             steps.advance(f"reading {self.language_model.name}")
-            language_model = load_language_model(self.language_model)
+            binary = is_kenlm_binary(self.language_model)
+            language_model = load_kenlm(self.language_model) if binary else load_language_model(self.language_model)
         return grammar_translator(grammar, weights, language_model, strict=self.strict)
 
     def load_phrases(self, sentences: Sequence[Sequence[str]] | None) -> Translator:
         from zerogap.io.arpa import load_language_model
+        from zerogap.io.kenlm_files import is_kenlm_binary
         from zerogap.io.moses_ini import load_moses_config
         from zerogap.io.phrase_tables import load_phrase_table
         from zerogap.io.translation_weights import SCORES, load_phrase_weights, weights_of_file
@@ -146,6 +150,8 @@ class ModelFiles:
             names = SCORES if "phrase" in weights_of_file(self.weights) else ()
         if self.distortion_limit is not None:
             weights = replace(weights, distortion_limit=None if self.distortion_limit < 0 else self.distortion_limit)
+        if is_kenlm_binary(model_path):
+            raise FormatError(f"{model_path} is a binary language model: expected one in the ARPA format for phrases.")
         with progress(f"reading {table_path.name}") as steps:
             table = load_phrase_table(table_path, sentences=sentences)
             steps.advance(f"reading {model_path.name}")

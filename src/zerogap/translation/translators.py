@@ -6,13 +6,13 @@ Phrases or rules differ in what a derivation is; whoever translates, writes n-be
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from zerogap.errors import InputError
 from zerogap.proof.solution import Solution
-from zerogap.translation.chart_parsing import sentence_problem
+from zerogap.translation.chart_parsing import sentence_problem, translation_forest
 from zerogap.translation.language_model import LanguageModel
 from zerogap.translation.phrase_constraints import Constraints
 from zerogap.translation.phrase_decoders import decode_phrases
@@ -69,16 +69,28 @@ class PhraseTranslator:
         }  # fmt: skip
 
 
+class Asked(Protocol):
+    """A language model that lists nothing, but has as much of itself as some words need."""
+
+    def language_model(self, vocabulary: Iterable[str]) -> LanguageModel: ...
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class GrammarTranslator:
     grammar: SynchronousGrammar
-    language_model: LanguageModel
+    language_model: LanguageModel | Asked
     weights: Mapping[str, float]
     strict: bool = False  # words without a rule are not passed through
     kind = "grammar"
 
     def problem(self, words: Sequence[str]) -> SyntaxProblem:
-        return sentence_problem(self.grammar, self.language_model, self.weights, words, strict=self.strict)
+        if isinstance(self.language_model, LanguageModel):
+            return sentence_problem(self.grammar, self.language_model, self.weights, words, strict=self.strict)
+        forest = translation_forest(self.grammar, words, self.weights, strict=self.strict)
+        return SyntaxProblem(forest, self.model_of(forest.words), weight=float(self.weights[LANGUAGE_MODEL]))
+
+    def model_of(self, words: Iterable[str]) -> LanguageModel:
+        return self.language_model if isinstance(self.language_model, LanguageModel) else self.language_model.language_model(words)
 
     def decode(self, problem: SyntaxProblem, *, k: int = 1, **options: Any) -> Solution[tuple[int, ...]]:
         """`decode_forest`, with its options."""
@@ -99,7 +111,7 @@ class GrammarTranslator:
         if passed:
             values[PASS_THROUGH] = values.get(PASS_THROUGH, 0.0) + passed
         words = self.text(problem, derivation).split()
-        values[LANGUAGE_MODEL] = self.language_model.score(words) * LOG_OF_10
+        values[LANGUAGE_MODEL] = self.model_of(words).score(words) * LOG_OF_10
         values[WORDS] = float(len(words))
         return {name: (value,) for name, value in values.items()}
 
@@ -116,7 +128,7 @@ def phrase_translator(
 
 
 def grammar_translator(
-    grammar: SynchronousGrammar, weights: Mapping[str, float], language_model: LanguageModel, *, strict: bool = False
+    grammar: SynchronousGrammar, weights: Mapping[str, float], language_model: LanguageModel | Asked, *, strict: bool = False
 ) -> GrammarTranslator:
     """Every feature of the grammar must have a weight: one that is forgotten would count nothing."""
     check_weights(grammar, weights)
