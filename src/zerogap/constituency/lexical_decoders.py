@@ -28,6 +28,7 @@ from zerogap.proof.solution import Solution, Trace
 from zerogap.relax.many import decode_each
 
 FIRST_MARGIN = 10.0  # log-probabilities below the coarse bound
+GROWTH = 1.5  # of the margin: a pass that is too wide costs more than one that finds nothing
 WIDEST_MARGIN = 2.0**12  # times the first one: then everything is tried
 
 
@@ -80,7 +81,7 @@ def search(
         if threshold == LOWEST:
             raise Infeasible(f"the grammar has no parse of these {n} words with heads that it allows.", ((0, n),))
         known = known if parse is None else parse.score
-        width *= 2.0
+        width *= GROWTH
 
 
 def uncovered(grammar: LexicalGrammar, bounds: SpanBounds) -> tuple[str, tuple[int, int]]:
