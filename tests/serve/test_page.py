@@ -220,6 +220,9 @@ def test_scores(visit):
     decoded(page, methods=["price-and-cut", "head-automata", "branch-and-bound"])
     assert page.locator("#methods input:disabled").count() > 0  # three are enough
     assert page.locator(".panel .badge.optimal").count() == 3
+    told = page.locator(".panel").filter(has_text="price-and-cut")
+    told.get_by_role("slider").press("Home")
+    assert "linear program" in told.locator(".told").text_content()
 
 
 def test_limits_are_told(visit):

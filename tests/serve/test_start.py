@@ -105,3 +105,21 @@ def test_many_steps_are_thinned():
     rows = thinned(list(range(10 * MOST_STEPS)))
     assert len(rows) == MOST_STEPS
     assert (rows[0], rows[-1]) == (0, 10 * MOST_STEPS - 1)
+
+
+def test_what_is_told_ends_with_the_answer():
+    """Also where there are more steps than are told."""
+    from zerogap.proof import DynamicProgram, Solution, Trace
+    from zerogap.relax.watching import Step, watcher
+    from zerogap.serve.steps import watched
+
+    def solve(n):
+        for i in range(n):
+            watcher()(Step("iteration", 2.0 * n - i, float(i), {}))
+        return Solution((1,), n - 1.0, n + 1.0, DynamicProgram(), Trace())
+
+    for n in (3, MOST_STEPS + 5):
+        told = []
+        watched(lambda n=n: solve(n), told.append)
+        assert (told[-1]["bound"], told[-1]["score"]) == (n + 1.0, n - 1.0)
+        assert len(told) == min(n, MOST_STEPS) + (n > MOST_STEPS)

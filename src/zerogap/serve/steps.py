@@ -20,9 +20,9 @@ def watched(solve: Callable[[], Solution[Any]], tell: Callable[[dict[str, Any]],
 
     def told_step(step: Step) -> None:
         nonlocal told, bound, score
-        bound, score = min(bound, step.bound), max(score, step.score)
         told += 1
         if told <= MOST_STEPS:
+            bound, score = min(bound, step.bound), max(score, step.score)
             tell(event(step.kind, bound, score, time.perf_counter() - begin, dict(step.detail)))
 
     with watching(told_step):

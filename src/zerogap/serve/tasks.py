@@ -220,7 +220,7 @@ def watch(request: forms.WatchRequest, context: Context, tell: Tell) -> dict[str
     limit = context.seconds(request.time_limit)
     if request.task == "decode":
         problem = problem_in(request.problem or {}, context)
-        tell(opening(request, 1, problem))
+        tell(opening(request, 1, problem, length=length_of(problem)))
         solution = watched(lambda: decode_any(problem, method=request.method, time_limit=limit), tell)
         return ending(problem, solution, {})
     return WATCHED[request.task](request, context, limit, tell)

@@ -62,7 +62,8 @@ export class Panel {
 
   tell(event) {
     if (event.event === "problem") {
-      this.problem = { ...event, forms: event.words?.map((word) => word.form ?? word) ?? event.tokens ?? [] };
+      const numbers = Array.from({ length: event.length ?? 0 }, (_, i) => String(event.kind === "dependency" ? i + 1 : i));
+      this.problem = { ...event, forms: event.words?.map((word) => word.form ?? word) ?? event.tokens ?? numbers };
     } else if (event.event === "step") {
       this.steps.push(event);
       this.slider.max = this.steps.length;
@@ -137,7 +138,7 @@ export class Panel {
     if (!step) return;
     const gap = Number.isFinite(step.bound) && Number.isFinite(step.score) ? step.bound - step.score : NaN;
     const seconds = (this.steps.at(-1).seconds ?? 0) * 1000;
-    this.setNumbers({ bound: number(step.bound), score: number(step.score), gap: number(gap), ms: seconds.toFixed(1) });
+    this.setNumbers({ bound: number(step.bound), score: number(step.score), gap: number(gap, 4), ms: seconds.toFixed(seconds < 100 ? 1 : 0) });
     this.slider.setAttribute("aria-valuetext", `Step ${this.shown + 1}: bound ${number(step.bound)}, score ${number(step.score)}`);
     this.told.textContent = this.steps.length > 1 || step.kind !== "iteration" || step.tree ? told(step, this.problem) : this.atOnce();
     this.drawGap();
@@ -180,7 +181,7 @@ export class Panel {
       const names = forms.length ? forms : step.tree.map((_, i) => `${i + 1}`);
       return draw.arcs({ forms: names, tags: words?.map((word) => word.upos) ?? [], heads: step.tree, doubt: step.only_tree, others: step.only_heads });
     }
-    if (step.arcs) return mixture(step.arcs, forms, words?.map((word) => word.upos) ?? []);
+    if (Array.isArray(step.arcs)) return mixture(step.arcs, forms, words?.map((word) => word.upos) ?? []);
     if (step.labels && forms.length) {
       const final = this.solution?.labels;
       return draw.labels({ tokens: forms, labels: step.labels, changed: new Set(step.labels.flatMap((name, i) => (final && final[i] !== name ? [i] : []))) });

@@ -1,7 +1,7 @@
 // What happened in a step, in words.
 
 const plural = (n, what) => `${n.toLocaleString("en")} ${what}${n === 1 ? "" : "s"}`;
-export const number = (value) => (Number.isFinite(value) ? String(Number(value.toPrecision(7))) : "unknown");
+export const number = (value, digits = 7) => (Number.isFinite(value) ? String(Number(value.toPrecision(digits))) : "unknown");
 
 function arcName([h, m], forms) {
   return `${h ? forms[h - 1] ?? h : "root"} → ${forms[m - 1] ?? m}`;
