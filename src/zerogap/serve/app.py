@@ -6,7 +6,6 @@ Bodies go to workers as they came, and answers back as workers wrote them. FastA
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
@@ -16,13 +15,12 @@ from fastapi.openapi.utils import get_openapi
 from fastapi.responses import StreamingResponse
 from pydantic.json_schema import models_json_schema
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect
-from starlette.types import Receive, Scope, Send
 
 from zerogap import __version__
 from zerogap.serve import forms
+from zerogap.serve.batches import WhileReading, answers
 from zerogap.serve.guard import FILES, JSON, LINES, Guard
-from zerogap.serve.limits import LimitExceeded, Limits, batch_too_large, body_too_large, body_too_slow
+from zerogap.serve.limits import LimitExceeded, Limits, body_too_large, body_too_slow
 from zerogap.serve.metrics import CONTENT_TYPE, Metrics
 from zerogap.serve.page_files import page_files
 from zerogap.serve.pool import Pool
@@ -159,76 +157,6 @@ async def told(first: bytes, messages: AsyncIterator[tuple[int, bytes]]) -> Asyn
             yield body + b"\n"
     except LimitExceeded as error:
         yield refusal("LimitExceeded", str(error), error.limit) + b"\n"
-
-
-class WhileReading(StreamingResponse):
-    """Leaves the body of the request to who writes the answer; a usual response takes it away, to see when the client leaves."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self.stream_response(send)
-
-
-Lines = asyncio.Queue[bytes | LimitExceeded | None]  # of a batch; in the end None, or the limit that was exceeded
-
-
-async def answers(request: Request, task: str, pool: Pool, limits: Limits, metrics: Metrics) -> AsyncIterator[bytes]:
-    """One for every line, in order. A client may send everything before it reads anything: lines are read on meanwhile."""
-    lines: Lines = asyncio.Queue()
-    gone = asyncio.Event()
-    reading = asyncio.create_task(read_lines(request, limits, lines, gone))
-    working: deque[asyncio.Task[bytes]] = deque()
-
-    async def answer(line: bytes | LimitExceeded) -> bytes:
-        try:
-            if isinstance(line, LimitExceeded):
-                raise line
-            return (await pool.answer(task, line))[1]
-        except LimitExceeded as error:
-            metrics.refused[error.limit] += 1
-            return refusal("LimitExceeded", str(error), error.limit)
-
-    try:
-        ended = False
-        while (working or not ended) and not gone.is_set():
-            while not ended and len(working) < 2 * pool.regular and not (working and lines.empty()):
-                line = await lines.get()
-                ended = not isinstance(line, bytes)
-                if line is not None:
-                    working.append(asyncio.create_task(answer(line)))
-            if working:
-                yield await working.popleft() + b"\n"
-                metrics.lines += 1
-    finally:
-        for other in [reading, *working]:
-            other.cancel()
-
-
-async def read_lines(request: Request, limits: Limits, lines: Lines, gone: asyncio.Event) -> None:
-    """Puts every line into the queue, and then waits for the client to leave."""
-    rest, size = b"", 0
-    try:
-        async for part in request.stream():
-            size += len(part)
-            if size > limits.batch:
-                raise batch_too_large(limits)
-            *whole, rest = (rest + part).split(b"\n")
-            for line in [*whole, rest]:
-                if len(line) > limits.body:
-                    raise body_too_large(limits, "a line")
-            for line in whole:
-                if line.strip():
-                    lines.put_nowait(line)
-        if rest.strip():
-            lines.put_nowait(rest)
-        lines.put_nowait(None)
-        await request.receive()
-    except LimitExceeded as error:
-        lines.put_nowait(error)
-        return
-    except ClientDisconnect:
-        pass
-    gone.set()
-    lines.put_nowait(None)
 
 
 def beyond_limit(metrics: Metrics) -> Callable[[Request, LimitExceeded], Any]:

@@ -1,0 +1,90 @@
+"""Batches: lines of JSON in, lines of JSON out, in the same order, while the rest is still on its way.
+
+A client may send everything before it reads anything. So lines are read on, up to the limit of a batch, while answers wait to be taken.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator
+
+from fastapi import Request
+from fastapi.responses import StreamingResponse
+from starlette.requests import ClientDisconnect
+from starlette.types import Receive, Scope, Send
+
+from zerogap.serve.limits import LimitExceeded, Limits, batch_too_large, body_too_large
+from zerogap.serve.metrics import Metrics
+from zerogap.serve.pool import Pool
+from zerogap.serve.worker import refusal
+
+
+class WhileReading(StreamingResponse):
+    """Leaves the body of the request to who writes the answer; a usual response takes it away, to see when the client leaves."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self.stream_response(send)
+
+
+Lines = asyncio.Queue[bytes | LimitExceeded | None]  # of a batch; in the end None, or the limit that was exceeded
+
+
+async def answers(request: Request, task: str, pool: Pool, limits: Limits, metrics: Metrics) -> AsyncIterator[bytes]:
+    """One for every line, in order."""
+    lines: Lines = asyncio.Queue()
+    gone = asyncio.Event()
+    reading = asyncio.create_task(read_lines(request, limits, lines, gone))
+    working: deque[asyncio.Task[bytes]] = deque()
+
+    async def answer(line: bytes | LimitExceeded) -> bytes:
+        try:
+            if isinstance(line, LimitExceeded):
+                raise line
+            return (await pool.answer(task, line))[1]
+        except LimitExceeded as error:
+            metrics.refused[error.limit] += 1
+            return refusal("LimitExceeded", str(error), error.limit)
+
+    try:
+        ended = False
+        while (working or not ended) and not gone.is_set():
+            while not ended and len(working) < 2 * pool.regular and not (working and lines.empty()):
+                line = await lines.get()
+                ended = not isinstance(line, bytes)
+                if line is not None:
+                    working.append(asyncio.create_task(answer(line)))
+            if working:
+                yield await working.popleft() + b"\n"
+                metrics.lines += 1
+    finally:
+        for other in [reading, *working]:
+            other.cancel()
+
+
+async def read_lines(request: Request, limits: Limits, lines: Lines, gone: asyncio.Event) -> None:
+    """Puts every line into the queue, and then waits for the client to leave."""
+    rest, size = b"", 0
+    try:
+        async for part in request.stream():
+            size += len(part)
+            if size > limits.batch:
+                raise batch_too_large(limits)
+            *whole, rest = (rest + part).split(b"\n")
+            for line in [*whole, rest]:
+                if len(line) > limits.body:
+                    raise body_too_large(limits, "a line")
+            for line in whole:
+                if line.strip():
+                    lines.put_nowait(line)
+        if rest.strip():
+            lines.put_nowait(rest)
+        lines.put_nowait(None)
+        await request.receive()
+    except LimitExceeded as error:
+        lines.put_nowait(error)
+        return
+    except ClientDisconnect:
+        pass
+    gone.set()
+    lines.put_nowait(None)
