@@ -18,6 +18,7 @@ import random
 import re
 import resource
 import signal
+import subprocess
 import sys
 import time
 import traceback
@@ -29,36 +30,17 @@ from pathlib import Path
 from typing import Any
 
 from zerogap.errors import ZerogapError
+from zerogap.testing.mutations import LONGEST, mutated
 from zerogap.testing.readers import Reader, readers
 
-LONGEST = 1 << 12  # bytes of an input
 CPU_SECONDS = 5.0  # then a reader hangs
 MEMORY = 8 << 30  # bytes that a process may use
 MOST_KEPT = 2000  # inputs of a reader
 SHRINKING = 20.0  # seconds of CPU
 TURN = 2000  # inputs to a reader before the next one has its turn
 PLACES = re.compile(r"'(?:[^'\\]|\\.)*'|\"[^\"]*\"|[0-9.e+-]+|\[[^]]*\]")
-NUMBERS = (b"0", b"-1", b"1e300", b"1e-320", b"-inf", b"nan", b"9" * 30, b"1" * 5000, b"2147483648", b"0x1", b"\xd9\xa3", b"1_0")
-BITS = (
-    b"\x00",
-    b"\xff",
-    b"\xed\xa0\x80",
-    b"\xef\xbb\xbf",
-    b"\r\n",
-    b"\n",
-    b"\t",
-    b" ",
-    b"\xe2\x80\xa8",
-    b'"',
-    b"\\",
-    b"'",
-    b"{",
-    b"}",
-    b"[",
-    b"]",
-    b",",
-    b":",
-)
+
+MEASURED = ("zerogap.io", "zerogap.text", "zerogap.features.archive", "zerogap.testing.readers", "zerogap.testing.reader_seeds")
 
 
 class Hang(BaseException):
@@ -107,91 +89,6 @@ def outcome(reader: Reader, data: bytes) -> tuple[str, ...] | str | None:
         place = f"{Path(frames[-1].filename).name}:{frames[-1].name}:{frames[-1].lineno}" if frames else "?"
         return type(error).__name__, place
     return None
-
-
-def mutated(data: bytes, other: bytes, reader: Reader, rng: random.Random) -> bytes:
-    if reader.is_json and rng.random() < 0.8:
-        with suppress(ValueError, RecursionError, OverflowError):
-            value = json.loads(data)
-            for _ in range(rng.randint(1, 2)):
-                value = mutated_value(value, rng)
-            return json.dumps(value).encode("utf-8", "surrogatepass")[:LONGEST]
-    found = bytearray(data)
-    for _ in range(1 if rng.random() < 0.6 else rng.randint(2, 5)):
-        at = rng.randint(0, len(found))
-        end = min(len(found), at + int(rng.expovariate(0.1)) + 1)
-        which = rng.random()
-        if which < 0.15:
-            del found[at:end]
-        elif which < 0.3:
-            found[at:at] = found[at:end] * rng.choice((1, 1, 2, 5))
-        elif which < 0.55:
-            found[at:at] = rng.choice(reader.tokens or BITS)
-        elif which < 0.7:
-            found[at:at] = rng.choice(BITS)
-        elif which < 0.8:
-            start = rng.randint(0, len(other))
-            found[at:end] = other[start : start + rng.randint(0, 40)]
-        elif which < 0.9:
-            numbers = [match.span() for match in re.finditer(rb"[0-9.]+", found)]
-            if numbers:
-                a, b = rng.choice(numbers)
-                found[a:b] = rng.choice(NUMBERS)
-        elif which < 0.95 and found:
-            found[min(at, len(found) - 1)] ^= 1 << rng.randrange(8)
-        else:
-            del found[at:]
-    return bytes(found[:LONGEST])
-
-
-ODD: tuple[Any, ...] = (
-    None,
-    True,
-    False,
-    0,
-    -1,
-    1,
-    2**31,
-    2**63,
-    10**400,
-    0.5,
-    -0.0,
-    1e308,
-    5e-324,
-    "",
-    "-inf",
-    "inf",
-    "nan",
-    "\ud800",
-    [],
-    {},
-    [[]],
-    [{}],
-    {"kind": 1},
-)
-
-
-def mutated_value(value: Any, rng: random.Random) -> Any:
-    """A JSON value with something in it replaced, left out or given twice."""
-    if isinstance(value, dict) and value and rng.random() < 0.92:
-        key = rng.choice(list(value))
-        which = rng.random()
-        if which < 0.08:
-            return {other: entry for other, entry in value.items() if other != key}
-        if which < 0.12:
-            return {**value, rng.choice(("x", key + "s", "kind")): rng.choice(ODD)}
-        return {**value, key: mutated_value(value[key], rng)}
-    if isinstance(value, list) and value and rng.random() < 0.92:
-        i = rng.randrange(len(value))
-        which = rng.random()
-        if which < 0.1:
-            return value[:i] + value[i + 1 :]
-        if which < 0.2:
-            return [*value[:i], value[i], *value[i:]]
-        return [*value[:i], mutated_value(value[i], rng), *value[i + 1 :]]
-    if isinstance(value, int | float) and not isinstance(value, bool) and rng.random() < 0.5:
-        return value + rng.choice((-1, 1, 0.5, 1e9))
-    return rng.choice(ODD)
 
 
 def run(
@@ -331,8 +228,12 @@ def run_atheris(name: str, seconds: float, folder: Path, seed: int) -> None:
     """Coverage-guided, one reader; it does not come back, as libFuzzer ends the process."""
     import atheris
 
-    with atheris.instrument_imports(include=["zerogap.io", "zerogap.proof", "zerogap.features", "zerogap.batch", "zerogap.text"]):
-        reader = readers()[name]
+    for loaded in [module for module in sys.modules if module.startswith(MEASURED)]:
+        del sys.modules[loaded]  # what is imported again is measured
+    with atheris.instrument_imports(include=["zerogap.io", "zerogap.text", "zerogap.features.archive"]):
+        from zerogap.testing.readers import readers as measured_readers
+
+        reader = measured_readers()[name]
 
     def one(data: bytes) -> None:
         with suppress(ZerogapError):
@@ -347,20 +248,52 @@ def run_atheris(name: str, seconds: float, folder: Path, seed: int) -> None:
     atheris.Fuzz()
 
 
+def each_by_atheris(names: Sequence[str], minutes: float, folder: Path, seed: int) -> int:
+    """All readers in turn, a process for each; returns 1 if one of them failed. What made it fail is in the folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    inputs, failed, begin = Counter[str](), list[str](), time.perf_counter()
+    for name in names:
+        options = [
+            "--engine",
+            "atheris",
+            "--readers",
+            name,
+            "--minutes",
+            str(minutes / len(names)),
+            "--save",
+            str(folder),
+            "--seed",
+            str(seed),
+        ]
+        done = subprocess.run([sys.executable, "-m", "zerogap.testing.fuzz_readers", *options], capture_output=True, text=True, check=False)
+        count = re.search(r"^Done (\d+) runs", done.stderr, flags=re.MULTILINE)
+        inputs[name] += int(count[1]) if count else 0
+        if done.returncode:
+            failed.append(name)
+        print(f"{inputs[name]:>12,}  {'failed' if done.returncode else 'nothing found'}  {name}", flush=True)
+    value = {"seed": seed, "engine": "atheris", "inputs": sum(inputs.values()), "findings": len(failed)}
+    value |= {"seconds": round(time.perf_counter() - begin, 1), "by_reader": dict(inputs)}
+    with open(folder / "reader_counts.jsonl", "a", encoding="utf-8") as file:
+        file.write(json.dumps(value) + "\n")
+    return 1 if failed else 0
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    names = list(readers()) if arguments is None or "--engine" not in arguments else []
+    names = list(readers())
     parser = argparse.ArgumentParser(prog="python -m zerogap.testing.fuzz_readers", description="Mutated files to every reader.")
     parser.add_argument("--minutes", type=float, default=1.0, help="how long (1)")
     parser.add_argument("--inputs", type=int, help="stop after as many inputs")
     parser.add_argument("--readers", help="some readers, with ; between (all)")
     parser.add_argument("--seed", type=int, default=0, help="another one mutates otherwise (0)")
-    parser.add_argument("--engine", choices=("own", "atheris"), default="own", help="atheris takes one reader (own)")
+    parser.add_argument(
+        "--engine", choices=("own", "atheris"), default="own", help="atheris does one reader after the other, each in a process (own)"
+    )
     parser.add_argument("--save", type=Path, default=Path("findings"), help="folder for what fails, and for the counts (findings)")
     given = parser.parse_args(arguments)
     wanted = given.readers.split(";") if given.readers else names
     if given.engine == "atheris":
-        if len(wanted) != 1:
-            parser.error("--engine atheris takes one reader: expected --readers with one name.")
+        if len(wanted) > 1:
+            return each_by_atheris(wanted, given.minutes, given.save, given.seed)
         run_atheris(wanted[0], 60.0 * given.minutes, given.save, given.seed)
     for name in wanted:
         if name not in names:
