@@ -233,6 +233,20 @@ def test_slow_problems_end_and_hold_nobody_up(server):
     assert server.post("/parse", {"text": "Time flies."}).status_code == 200
 
 
+@pytest.mark.parametrize(("path", "kind", "times"), [("/watch", "json", 1), ("/decode/batch", "x-ndjson", 3)])
+def test_work_ends_when_the_client_leaves(server, path, kind, times):
+    task = {"task": "decode"} if path == "/watch" else {}
+    body = (json.dumps({"problem": slow_problem(), "method": "price-and-cut"} | task) + "\n").encode() * times
+    host, port = server.url.removeprefix("http://").split(":")
+    with socket.create_connection((host, int(port)), timeout=20) as connection:
+        head = [f"POST {path} HTTP/1.1", "host: localhost", f"content-type: application/{kind}", f"content-length: {len(body)}"]
+        connection.sendall("\r\n".join([*head, "", ""]).encode() + body)
+        wait_until(lambda: metric(server, 'zerogap_workers{state="busy"}') >= 1)
+    begin = time.monotonic()
+    wait_until(lambda: metric(server, 'zerogap_workers{state="busy"}') == 0, seconds=8)
+    assert time.monotonic() - begin < 4.0
+
+
 def test_too_many_at_once(tight):
     problem = slow_problem()
     found = []

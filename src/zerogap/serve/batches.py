@@ -54,12 +54,20 @@ async def answers(request: Request, task: str, pool: Pool, limits: Limits, metri
                 ended = not isinstance(line, bytes)
                 if line is not None:
                     working.append(asyncio.create_task(answer(line)))
-            if working:
-                yield await working.popleft() + b"\n"
+            if working and await first_done(working[0], gone):
+                yield working.popleft().result() + b"\n"
                 metrics.lines += 1
     finally:
         for other in [reading, *working]:
             other.cancel()
+
+
+async def first_done(task: asyncio.Task[bytes], gone: asyncio.Event) -> bool:
+    """Whether the task was done before the client left."""
+    leaving = asyncio.ensure_future(gone.wait())
+    await asyncio.wait([task, leaving], return_when=asyncio.FIRST_COMPLETED)
+    leaving.cancel()
+    return task.done()
 
 
 async def read_lines(request: Request, limits: Limits, lines: Lines, gone: asyncio.Event) -> None:
