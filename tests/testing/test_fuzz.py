@@ -9,7 +9,8 @@ import pytest
 from zerogap import sequence
 from zerogap.io.problems import problem_from_json
 from zerogap.testing import fuzz, fuzz_readers, readers, soak
-from zerogap.testing.draws import KINDS, Method
+from zerogap.testing.drawing import Method
+from zerogap.testing.draws import KINDS
 from zerogap.testing.readers import Reader
 
 

@@ -22,30 +22,11 @@ from zerogap.constituency.lexical_joint import decode_agreement
 from zerogap.constituency.lexical_problem import LexicalGrammar, LexicalProblem
 from zerogap.dependency.decoders import METHODS as TREE_METHODS
 from zerogap.dependency.parts import ORDERS
-from zerogap.grid import Scores
 from zerogap.hypergraph.decoders import METHODS as HYPERGRAPH_METHODS
 from zerogap.oracles.semiring import enumerate_paths
 from zerogap.sequence.decoders import METHODS as SEQUENCE_METHODS
-from zerogap.translation import PhraseProblem, SyntaxProblem
-from zerogap.translation import decode as decode_translation
-from zerogap.translation.forest import all_derivations, from_rules
-from zerogap.translation.language_model import LanguageModel, Ngrams, build_language_model
-from zerogap.translation.phrase_decoders import METHODS as PHRASE_METHODS
-from zerogap.translation.syntax_decoders import METHODS as FOREST_METHODS
-from zerogap.translation.syntax_problem import LOG_OF_10
-
-Random = np.random.Generator
-GRID = 2.0**-10
-MOST_PARSES = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Method:
-    """A way to decode: `exact` ones prove their answer; `rare` ones are slow and are tried now and then."""
-
-    decode: Callable[[Any], Any]
-    exact: bool = True
-    rare: bool = False
+from zerogap.testing.drawing import MOST_PARSES, Method, Random, palette
+from zerogap.testing.translation_draws import best_derivation, draw_forest, draw_phrases, forest_methods, phrase_methods
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,36 +41,6 @@ class Kind:
 
 def draw(kind: str, *, seed: int) -> Any:
     return KINDS[kind].draw(np.random.default_rng(seed))
-
-
-def palette(rng: Random) -> Callable[..., Scores]:
-    """A way to draw arrays of scores, the same for all of a problem."""
-    which = rng.random()
-    holes = (0.0, 0.0, 0.1, 0.3, 0.8)[rng.integers(5)]
-
-    def scores(*shape: int) -> Scores:
-        table = rng.integers(-3, 4, shape).astype(np.float64)
-        if which > 0.6:
-            table = hard_numbers(rng, table, which)
-        return np.where(rng.random(shape) < holes, -np.inf, table) if holes else table
-
-    return scores
-
-
-def hard_numbers(rng: Random, table: Scores, which: float) -> Scores:
-    if which < 0.68:
-        return np.zeros(table.shape)  # ties everywhere
-    if which < 0.75:
-        return table + rng.integers(-2, 3, table.shape) * 1e-12  # near-ties
-    if which < 0.82:
-        return rng.standard_normal(table.shape)
-    if which < 0.86:
-        return table * 1e300
-    if which < 0.90:
-        return table * 5e-324  # denormals
-    if which < 0.95:
-        return table * 10.0 ** rng.integers(-12, 13, table.shape)  # of all magnitudes
-    return np.where(rng.random(table.shape) < 0.2, table * 1e15, table * 0.1)
 
 
 TREE_PARTS = (
@@ -346,80 +297,6 @@ def draw_agreement(rng: Random) -> Any:
 def best_agreement(problem: Any) -> float | None:
     trees = lexical_parses(problem.lexical)
     return None if trees is None else max(map(problem.score, trees), default=-np.inf)
-
-
-WORDS = ("<s>", "</s>", "<unk>", "a", "b", "c")
-
-
-def draw_language_model(rng: Random) -> LanguageModel:
-    """Small integers; longer n-grams may score less than backing off would."""
-    order = int(rng.integers(1, 4))
-    levels = []
-    grams = [(w,) for w in range(len(WORDS))]
-    for n in range(1, order + 1):
-        if not grams:
-            break
-        scores, back_offs = rng.integers(-4, 1, len(grams)).astype(np.float64), rng.integers(-2, 2, len(grams)).astype(np.float64)
-        levels.append(Ngrams(np.array(grams, dtype=np.int64).reshape(len(grams), n), scores, back_offs))
-        longer = [(*gram, w) for gram in grams if 1 not in gram for w in range(1, len(WORDS)) if w != 2]
-        grams = [longer[k] for k in sorted(rng.permutation(len(longer))[: rng.integers(0, 9)])]
-    last = levels[-1]
-    levels[-1] = Ngrams(last.ids, last.scores, np.full(len(last.scores), np.nan))
-    return build_language_model(WORDS, levels)
-
-
-def draw_phrases(rng: Random) -> Any:
-    n = int(rng.integers(0, 4))
-    gaps, scores = rng.random() < 0.2, palette(rng)
-    options: dict[tuple[int, int, tuple[str, ...]], float] = {}
-    for start in range(n):
-        for end in range(start + 1, min(n, start + 3) + 1):
-            for _ in range(rng.integers(0 if gaps or end > start + 1 else 1, 3)):
-                target = tuple(("a", "b", "c", "new")[k] for k in rng.integers(0, 4, rng.integers(1, 4)))
-                options[start, end, target] = float(scores(1)[0])
-    if any(abs(score) > 1e6 for score in options.values() if score > -np.inf):  # the grid of the language model cannot hold them
-        options = {key: float(rng.integers(-3, 4)) for key in options}
-    return PhraseProblem(
-        [f"w{i}" for i in range(n)], [(*key, score) for key, score in options.items()],
-        draw_language_model(rng).scaled(1.0, resolution=GRID), distortion=(0.0, 0.5, 1.0)[rng.integers(3)],
-        distortion_limit=(None, 0, 1, 2, 3)[rng.integers(5)], reordering=("limit", "moses")[rng.integers(2)],
-    )  # fmt: skip
-
-
-def phrase_methods(problem: Any) -> dict[str, Method]:
-    exact = ("auto", "optimal-beam")
-    return {
-        name: Method(lambda p, name=name: decode_translation(p, method=name), name in exact)  # type: ignore[misc]
-        for name in PHRASE_METHODS
-        if name != "optimal-beam"  # what `auto` does
-    }
-
-
-def draw_forest(rng: Random) -> Any:
-    n, scores = int(rng.integers(1, 4)), palette(rng)
-    may_be_empty = rng.random() < 0.2
-    rules = []
-    for v in range(n):
-        choices = ["a", "b", "c", "z", *range(v), *range(v)]
-        for _ in range(rng.integers(1, 4)):
-            side = [choices[k] for k in rng.integers(0, len(choices), rng.integers(0 if may_be_empty else 1, 4))]
-            rules.append((v, side, float(scores(1)[0])))
-    return SyntaxProblem(from_rules(rules, root=n - 1)[0], draw_language_model(rng), weight=1 / LOG_OF_10)
-
-
-def best_derivation(problem: Any) -> float | None:
-    found = list(itertools.islice(all_derivations(problem.forest), MOST_PARSES + 1))
-    return brute.optimum(problem, found) if len(found) <= MOST_PARSES else None
-
-
-def forest_methods(problem: Any) -> dict[str, Method]:
-    exact, rare = ("auto", "intersection", "ilp"), ("ilp", "lagrangian")
-    has_empty = bool((np.diff(problem.forest.symbol_start) == 0).any())
-    return {
-        name: Method(lambda p, name=name: decode_translation(p, method=name), name in exact, name in rare)  # type: ignore[misc]
-        for name in FOREST_METHODS
-        if not (has_empty and name in ("relaxation", "lagrangian", "ilp"))
-    }
 
 
 KINDS: dict[str, Kind] = {

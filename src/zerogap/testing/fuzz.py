@@ -26,7 +26,8 @@ import numpy as np
 
 from zerogap.errors import Infeasible, OverlappingTails, ScoreError, ZerogapError
 from zerogap.proof.verify import verify
-from zerogap.testing.draws import KINDS, Kind, Method
+from zerogap.testing.drawing import Method
+from zerogap.testing.draws import KINDS, Kind
 
 RARE = 0.02  # share of problems that slow methods are tried on
 MOST_STEPS = 2000  # of shrinking
