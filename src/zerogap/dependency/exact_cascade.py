@@ -31,7 +31,7 @@ from zerogap.proof.solution import Solution, Trace
 from zerogap.relax.cascade import MARGIN, Rule
 
 CORE = Rule(MARGIN, -6.0)  # of the first-order pass: what is in the core; any core is right, this one is fast
-FEW_WORDS = 8  # of a sentence for which all parts are scored at once
+FEW_WORDS = 15  # of a sentence for which all parts are scored at once
 
 
 @dataclass(frozen=True, slots=True, eq=False)
