@@ -274,7 +274,7 @@ def test_job_files(tmp_path):
             job_from(good | changes, "job")
     with pytest.raises(FormatError, match="has no 'output'"):
         job_from({"task": "decode", "input": "a"}, "job")
-    with pytest.raises(FormatError, match="is not TOML"):
+    with pytest.raises(FormatError, match="not TOML"):
         load_job(written(tmp_path, "task ="))
     with pytest.raises(UnknownMethod, match="option of task 'decode' 'metod'"):
         run(Job("decode", ("a.jsonl",), "out", {"metod": "auto"}))

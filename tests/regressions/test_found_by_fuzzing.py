@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from zerogap import dependency, sequence
+from zerogap.batch import load_job
 from zerogap.errors import FormatError, InputError
 from zerogap.io.arpa import load_language_model
 from zerogap.io.conllu import read_conllu
@@ -99,6 +100,12 @@ def test_links_beyond_all_phrases():
     line = b"das ||| the ||| 0.5 0.5 0.5 0.5 ||| " + b"9" * 5000 + b"-0\n"
     with pytest.raises(FormatError, match="expected a word alignment"):
         load_phrase_alignments(Piece("table", line), [["das"]])
+
+
+def test_integers_that_cannot_be_shown():
+    for name in ("a.toml", "job.toml"):
+        with pytest.raises(FormatError, match="more than 64 bits"):
+            (load_job if name == "job.toml" else load_constraints)(Piece(name, b"task = 0x" + b"1" * 5000))
 
 
 def test_a_weight_that_is_an_equals_sign():

@@ -14,7 +14,7 @@ model = "en"
 
 from __future__ import annotations
 
-import tomllib
+import os
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from zerogap.batch.engines import ENGINES
 from zerogap.batch.places import expanded, is_url, size_of
 from zerogap.batch.tasks import TASKS, Task, digest_of, task_of
 from zerogap.errors import FormatError, InputError, UnknownMethod
+from zerogap.io.marked import read_toml
 from zerogap.pipeline.in_order import processors
 
 
@@ -115,16 +116,11 @@ def planned(job: Job) -> Plan:
 KEYS = {field.name for field in fields(Job)} - {"options", "part"}
 
 
-def load_job(path: str | Path, **changes: Any) -> Job:
+def load_job(path: str | os.PathLike[str], **changes: Any) -> Job:
     """The job in a TOML file. `changes` take the place of what it says; None changes nothing. Paths are relative to where one is."""
-    try:
-        value = tomllib.loads(Path(path).read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FormatError(f"{path} is not TOML: {error}.") from None
-    except OSError as error:
-        raise FormatError(f"{path} cannot be read: {error.strerror}.") from None
+    value = read_toml(path)[0] or {}
     value |= {name: change for name, change in changes.items() if change is not None}
-    return job_from(value, str(path))
+    return job_from(value, os.fspath(path))
 
 
 def job_from(value: dict[str, Any], where: str) -> Job:

@@ -136,6 +136,7 @@ def read_toml(path: str | os.PathLike[str]) -> tuple[Any, Lines]:
     text = read_text(path).replace("\r\n", "\n")
     try:
         value = tomllib.loads(text)
+        check_integers(value)
         lines = Scanner(text).lines
     except tomllib.TOMLDecodeError as error:
         found = re.fullmatch(r"(.*) \(at (?:line (\d+), column (\d+)|end of document)\)", str(error), flags=re.DOTALL)
@@ -147,6 +148,15 @@ def read_toml(path: str | os.PathLike[str]) -> tuple[Any, Lines]:
     except ValueError as error:  # an integer of thousands of digits, a date that does not exist
         raise FormatError(f"{path} holds a value that cannot be read: {error}.") from None
     return value or None, lines
+
+
+def check_integers(value: Any) -> None:
+    """Raises ValueError if there is an integer beyond TOML's 64 bits: hexadecimal ones may be so long that they cannot even be shown."""
+    if isinstance(value, dict | list):
+        for entry in value.values() if isinstance(value, dict) else value:
+            check_integers(entry)
+    elif isinstance(value, int) and value.bit_length() > 64:
+        raise ValueError("an integer of more than 64 bits")
 
 
 class Scanner:

@@ -116,15 +116,9 @@ def read_npz(data: bytes) -> None:
 
 
 def read_job(data: bytes) -> None:
-    import tomllib
+    from zerogap.batch.job import load_job
 
-    from zerogap.batch.job import job_from
-
-    try:
-        value = tomllib.loads(data.decode("utf-8", "replace"))
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return
-    job = job_from(value, "job")
+    job = load_job(Piece("job.toml", data))
     _ = job.made, job.n_workers
 
 
