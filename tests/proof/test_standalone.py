@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.core import config
 
 from zerogap import dependency
 from zerogap.errors import Infeasible, ScoreError
@@ -15,6 +16,8 @@ from zerogap.io.proofs import proof_line
 from zerogap.proof import standalone
 from zerogap.proof.files import solution_to_json
 from zerogap.testing.draws import KINDS
+
+pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="decodes by every method: minutes without the compiler")
 
 
 def solved(name, n, seed=5):

@@ -10,11 +10,14 @@ from functools import cache
 
 import numpy as np
 import pytest
+from numba.core import config
 
 from zerogap.errors import FormatError, Infeasible, ScoreError, VerificationError
 from zerogap.proof.files import solution_from_json, solution_to_json
 from zerogap.proof.verify import verify
 from zerogap.testing.draws import KINDS
+
+pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="decodes by every method: minutes without the compiler")
 
 WANTED = {
     "tree": {"cut-duals", "dynamic-program", "head-prices", "screened", "factor-shares"},
