@@ -18,8 +18,8 @@ FOLDER, so that a run can be interrupted and rows can be added; then all tables 
     forest                time to build the forest, which no other row counts
 
 Times are seconds of CPU of one thread, forests built beforehand. What takes longer than `limit` is not solved; it counts with what it took,
-and rows that can be stopped are stopped at three times the limit on the clock, since other jobs may be running. A row that was run on
-fewer sentences than `auto` is compared with `auto` on the same ones. `moses-scores.tsv` has the scores that Moses' chart decoder reached.
+and rows but `auto` are stopped, if they can be, at three times the limit on the clock, since other jobs may be running. A row that was run
+on fewer sentences than `auto` is compared with `auto` on the same ones. `moses-scores.tsv` has the scores that Moses' chart decoder reached.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ Row = Callable[[SyntaxProblem, float, dict[str, Any] | None], dict[str, Any]]
 
 def solved(method: str, **options: Any) -> Row:
     def row(problem: SyntaxProblem, limit: float, _: dict[str, Any] | None) -> dict[str, Any]:
-        solution = decode_forest(problem, method=method, time_limit=3 * limit, **options)
+        solution = decode_forest(problem, method=method, time_limit=None if method == "auto" else 3 * limit, **options)
         return {"score": solution.score, "bound": solution.bound}
 
     return row
@@ -93,7 +93,7 @@ def lagrangian(problem: SyntaxProblem, limit: float, known: dict[str, Any] | Non
 
 
 def verified(problem: SyntaxProblem, limit: float, known: dict[str, Any] | None) -> dict[str, Any]:
-    solution = decode_forest(problem, time_limit=3 * limit)
+    solution = decode_forest(problem)
     begin = time.thread_time()
     try:
         verify(problem, solution)

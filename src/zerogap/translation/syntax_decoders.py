@@ -30,7 +30,9 @@ from zerogap.translation.syntax_problem import SyntaxProblem
 
 FIRST_PIECES = 1 << 16  # that an exhaustive intersection has room for at first
 MEMORY = 16_000_000  # pieces of an exhaustive intersection, about 50 bytes each
-BEAM_LIMIT, BEAM_ROUNDS = 50, 60  # candidates of cube pruning before an optimal beam search, and rounds of it
+FIRST_LIMIT = 50  # candidates of cube pruning before an exact search
+FIRST_ITERATIONS = 20  # of prices before a search, which goes on to improve them
+BEAM_ROUNDS = 60
 
 
 def decode_forest(
@@ -82,11 +84,11 @@ def with_alternatives(
 def decode_auto(problem: SyntaxProblem, *, time_limit: float | None, limit: int, max_pieces: int) -> Solution[Derivation]:
     begin = time.perf_counter()
     given = compile_problem(problem)
-    best = cube_prune(problem, limit=limit, compiled=given)
+    best = cube_prune(problem, limit=min(limit, FIRST_LIMIT), compiled=given)
     if best is None or (np.diff(problem.forest.symbol_start) == 0).any():  # no score to beat, or ends that have no words
         return intersected(problem, given, begin, max_pieces)
     score = problem.score(best)
-    relaxed = relax(problem, given, threshold=score)
+    relaxed = relax(problem, given, threshold=score, rounds=1, iterations=FIRST_ITERATIONS)
     trace = traced(relaxed, score, begin)
     left = None if time_limit is None else time_limit - (time.perf_counter() - begin)
     if relaxed.bound > score and (left is None or left > 0.0):
@@ -115,7 +117,7 @@ def decode_relaxation(problem: SyntaxProblem, *, time_limit: float | None, limit
 def decode_beam(problem: SyntaxProblem, *, time_limit: float | None, limit: int, max_pieces: int) -> Solution[Derivation]:
     """Optimal beam search, with cube pruning's derivation to beat."""
     given = compile_problem(problem)
-    best = cube_prune(problem, limit=min(limit, BEAM_LIMIT), compiled=given)
+    best = cube_prune(problem, limit=min(limit, FIRST_LIMIT), compiled=given)
     if best is None or (np.diff(problem.forest.symbol_start) == 0).any():
         return intersected(problem, given, time.perf_counter(), max_pieces)
     forest = ForestBeam(problem, given, max_pieces)
