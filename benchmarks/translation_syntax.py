@@ -19,7 +19,7 @@ FOLDER, so that a run can be interrupted and rows can be added; then all tables 
 
 Times are seconds of CPU of one thread, forests built beforehand. What takes longer than `limit` is not solved; it counts with what it took,
 and rows but `auto` are stopped, if they can be, at three times the limit on the clock, since other jobs may be running. A row that was run
-on fewer sentences than `auto` is compared with `auto` on the same ones. `moses-scores.tsv` has the scores that Moses' chart decoder reached.
+on fewer sentences than `auto` is compared with it on the same ones. `moses-scores.tsv` has the scores of Moses' chart decoder.
 """
 
 from __future__ import annotations
