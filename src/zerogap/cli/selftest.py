@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zerogap import constituency, dependency, hypergraph, sequence
+from zerogap import constituency, dependency, hypergraph, sequence, translation
 from zerogap.dependency.parts import ORDERS
 
 Instance = tuple[Any, Callable[..., Any], str]  # problem, decode, method
@@ -36,6 +36,7 @@ def instances() -> dict[str, Callable[[], Instance]]:
         "labels + rules, relaxation": lambda: (labels(), sequence.decode, "relaxation"),
         "parser + tagger, multipliers": lambda: (parse_and_tag(), constituency.decode, "auto"),
         "parser + tagger, product": lambda: (parse_and_tag(), constituency.decode, "intersection"),
+        "forest + language model": lambda: (forest_with_bigrams(), translation.decode, "auto"),
     }
 
 
@@ -89,3 +90,26 @@ def parse_and_tag() -> constituency.JointProblem:
         lexical=rng.integers(-3, 4, size=(6, 3)),
         transitions=rng.integers(-3, 4, size=(4, 4, 4)),
     )
+
+
+def forest_with_bigrams() -> translation.SyntaxProblem:
+    """A sentence of six parts, each with two translations, in either order of its halves."""
+    from zerogap.translation.forest import from_rules
+    from zerogap.translation.language_model import Ngrams, build_language_model
+
+    rng = np.random.default_rng(5)
+    words = ["<s>", "</s>", "<unk>", *"abcd"]
+    pairs = np.array([(u, w) for u in range(7) for w in range(1, 7) if u != 1 and rng.random() < 0.6])
+    unigrams = Ngrams(np.arange(7)[:, None], -rng.integers(1, 9, size=7) / 4, -rng.integers(0, 5, size=7) / 4)
+    bigrams = Ngrams(pairs, -rng.integers(0, 9, size=len(pairs)) / 4, np.full(len(pairs), np.nan))
+    spans = sorted(((i, j) for i in range(6) for j in range(i + 1, 7)), key=lambda span: span[1] - span[0])
+    number = {span: v for v, span in enumerate(spans)}
+    rules: list[tuple[int, list[str | int], float]] = []
+    for i, j in spans:
+        if j - i == 1:
+            rules += [(number[i, j], [str(rng.choice(list("abcd")))], float(rng.integers(-4, 5))) for _ in range(2)]
+        for k in range(i + 1, j):
+            left, right = number[i, k], number[k, j]
+            rules += [(number[i, j], [left, right], 0.0), (number[i, j], [right, left], -1.0)]
+    forest, _ = from_rules(rules, root=number[0, 6])
+    return translation.SyntaxProblem(forest, build_language_model(words, [unigrams, bigrams]), weight=1.0)
