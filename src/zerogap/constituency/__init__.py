@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from zerogap.constituency.decoders import decode, decode_many
     from zerogap.constituency.evaluation import evaluate
     from zerogap.constituency.joint_model import JointModel, train_joint
-    from zerogap.constituency.lexical_agreement import LexicalAgreement
+    from zerogap.constituency.lexical_agreement import LexicalAgreement, TagScores
     from zerogap.constituency.lexical_decoders import decode_lexical
     from zerogap.constituency.lexical_joint import decode_agreement
     from zerogap.constituency.lexical_model import train_lexical
@@ -27,6 +27,7 @@ __all__ = [
     "LexicalAgreement",
     "LexicalProblem",
     "PcfgModel",
+    "TagScores",
     "Tree",
     "cleaned",
     "decode",
@@ -45,7 +46,7 @@ __all__ = [
 HOMES = {
     "cleaned": "cleaning", "decode": "decoders", "decode_many": "decoders", "evaluate": "evaluation", "PcfgModel": "pcfg", "train": "pcfg",
     "load_pcfg": "pcfg_files", "save_pcfg": "pcfg_files", "Tree": "trees", "JointModel": "joint_model", "train_joint": "joint_model",
-    "LexicalAgreement": "lexical_agreement", "LexicalProblem": "lexical_problem", "decode_agreement": "lexical_joint",
+    "LexicalAgreement": "lexical_agreement", "TagScores": "lexical_agreement", "LexicalProblem": "lexical_problem", "decode_agreement": "lexical_joint",
     "decode_lexical": "lexical_decoders", "train_lexical": "lexical_model",
 }  # fmt: skip
 
