@@ -46,7 +46,8 @@ __all__ = [
 HOMES = {
     "cleaned": "cleaning", "decode": "decoders", "decode_many": "decoders", "evaluate": "evaluation", "PcfgModel": "pcfg", "train": "pcfg",
     "load_pcfg": "pcfg_files", "save_pcfg": "pcfg_files", "Tree": "trees", "JointModel": "joint_model", "train_joint": "joint_model",
-    "LexicalAgreement": "lexical_agreement", "TagScores": "lexical_agreement", "LexicalProblem": "lexical_problem", "decode_agreement": "lexical_joint",
+    "LexicalAgreement": "lexical_agreement", "TagScores": "lexical_agreement",
+    "LexicalProblem": "lexical_problem", "decode_agreement": "lexical_joint",
     "decode_lexical": "lexical_decoders", "train_lexical": "lexical_model",
 }  # fmt: skip
 
