@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 import zerogap
+from zerogap.baselines.brute import all_heads, is_tree
 from zerogap.dependency.bound_notes import compute_bounds
 from zerogap.dependency.cascade import Cascade
 from zerogap.dependency.cascade_passes import DICTIONARY, FIRST, KINDS, LOCAL, SECOND, SHORT, VINE, Pass, marginals_of, places_of
 from zerogap.dependency.cascade_training import adjacent, features_of, narrowed, with_cascade
 from zerogap.dependency.model import Parser
-from zerogap.dependency.scored import every_arc, keys_of_tree
+from zerogap.dependency.scored import every_arc, keys_of_tree, score_of_tree
 from zerogap.dependency.sentences import Sentence
 from zerogap.dependency.training import train
 from zerogap.errors import FormatError, InputError, UnknownMethod
@@ -168,6 +169,24 @@ def test_marginals_without_trees(parsers):
             assert values.max() == 0.0
             words = values[places_of(n, 2)] if kind == SHORT else values
             assert (np.where(every_arc(n), words, -np.inf).max(axis=0)[1:] == 0.0).all()
+
+
+@pytest.mark.parametrize("order", ["sibling", "grandsibling"])
+@pytest.mark.parametrize("single_root", [True, False])
+def test_words_with_one_head_left(parsers, order, single_root):
+    """What passes over them is not scored, and no tree has it."""
+    parser, random = parsers[0][order], np.random.default_rng(0)
+    features = parser.model.features
+    for sentence in [one for one in treebank(40, seed=4) if 2 <= len(one) <= 4]:
+        n = len(sentence)
+        encoded = features.encode(sentence.columns, n)
+        trees = [heads for heads in all_heads(n) if is_tree(heads, projective=True, single_root=single_root)]
+        kept = trees[int(random.integers(len(trees)))]
+        allowed = every_arc(n) & (random.random((n + 1, n + 1)) < 0.3)
+        allowed[kept, np.arange(1, n + 1)] = True
+        left = [np.array(heads) for heads in trees if allowed[heads, np.arange(1, n + 1)].all()]
+        best = parser.block(encoded, allowed).best(single_root=single_root)[1]
+        assert best == max(score_of_tree(features, parser.model, encoded, heads) for heads in left)
 
 
 def test_passes_that_read_other_columns(parsers):
