@@ -156,3 +156,23 @@ def test_a_request_that_nobody_waits_for_is_ended():
             assert workers.size == 1
 
     run(test)
+
+
+def test_who_leaves_while_a_worker_is_hired():
+    """What the nursery answers then belongs to that worker, not to the next."""
+
+    async def test():
+        async with pooled(regular=1, most=4, seconds=20.0) as workers:
+            slow = [asyncio.create_task(workers.answer("parse", b"sleep 60")) for _ in range(3)]
+            for wait in (0.3, 0.001, 0.002, 0.005):  # the second and third wait for workers that are being hired
+                await asyncio.sleep(wait)
+            for task in slow:
+                task.cancel()
+            await asyncio.gather(*slow, return_exceptions=True)
+            found = {int((await workers.answer("parse", b"go"))[1]) for _ in range(5)}
+            assert found <= {worker.pid for worker in (*workers.free, *workers.busy)}
+            for worker in workers.free:
+                worker.ask("parse", b"go")
+                assert (await worker.link.messages.get())[1] == str(worker.pid).encode()
+
+    run(test)

@@ -19,6 +19,8 @@ from zerogap.serve.metrics import Metrics
 from zerogap.serve.pool import Pool
 from zerogap.serve.worker import refusal
 
+IDLE = 60.0  # seconds that a client may take for the next part of a batch
+
 
 class WhileReading(StreamingResponse):
     """Leaves the body of the request to who writes the answer; a usual response takes it away, to see when the client leaves."""
@@ -70,11 +72,25 @@ async def first_done(task: asyncio.Task[bytes], gone: asyncio.Event) -> bool:
     return task.done()
 
 
+async def steadily(request: Request) -> AsyncIterator[bytes]:
+    """The parts of the body; LimitExceeded if none comes for long."""
+    parts = aiter(request.stream())
+    while True:
+        try:
+            async with asyncio.timeout(IDLE):
+                part = await anext(parts)
+        except StopAsyncIteration:
+            return
+        except TimeoutError:
+            raise LimitExceeded("seconds", f"no line came for {IDLE:g} seconds: expected the end of the batch.", 408) from None
+        yield part
+
+
 async def read_lines(request: Request, limits: Limits, lines: Lines, gone: asyncio.Event) -> None:
     """Puts every line into the queue, and then waits for the client to leave."""
     rest, size = b"", 0
     try:
-        async for part in request.stream():
+        async for part in steadily(request):
             size += len(part)
             if size > limits.batch:
                 raise batch_too_large(limits)

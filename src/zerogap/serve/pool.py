@@ -81,6 +81,7 @@ class Pool:
     waiting: deque[asyncio.Future[Worker]] = field(default_factory=deque)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)  # of the nursery
     hiring: int = 0
+    tasks: set[asyncio.Task[None]] = field(default_factory=set)  # of hiring
     hired: int = 0
     ended: int = 0  # because they were late
     lost: int = 0  # by themselves
@@ -90,19 +91,31 @@ class Pool:
             self.free.append(await self.hire())
 
     def close(self) -> None:
+        for task in self.tasks:
+            task.cancel()
         for worker in self.busy:
             self.nursery.kill(worker.pid)
         for worker in [*self.free, *self.busy]:
             worker.leave()
         self.nursery.close()
 
-    async def hire(self) -> Worker:
+    def hire_another(self) -> None:
+        """Whoever asked for it may leave: what was begun with the nursery is finished."""
+
+        async def hired() -> None:
+            try:
+                self.give(await self.hire())
+            finally:
+                self.hiring -= 1
+
         self.hiring += 1
-        try:
-            async with self.lock:
-                connection, pid = await self.nursery.hire()
-        finally:
-            self.hiring -= 1
+        task = asyncio.create_task(hired())
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+
+    async def hire(self) -> Worker:
+        async with self.lock:
+            connection, pid = await self.nursery.hire()
         _, link = await asyncio.get_running_loop().create_connection(Link, sock=connection)
         self.hired += 1
         return Worker(link, pid)
@@ -127,14 +140,19 @@ class Pool:
                     return place.result()
                 if time.monotonic() - begin > self.limits.seconds:
                     raise too_many_requests(self.limits)
-                if self.size + self.hiring < self.most and any(time.monotonic() - worker.since > LONG for worker in self.busy):
-                    self.give(await self.hire())
+                if self.hiring < len(self.waiting) and self.size + self.hiring < self.most and self.is_held_up():
+                    self.hire_another()
         except BaseException:
             if not place.done():
                 self.waiting.remove(place)
             elif not place.cancelled():  # given to who no longer waits
                 self.give(place.result())
             raise
+
+    def is_held_up(self) -> bool:
+        """Whether some worker has been at the same request for long."""
+        now = time.monotonic()
+        return any(now - worker.since > LONG for worker in self.busy)
 
     def give(self, worker: Worker) -> None:
         """To who waits longest; else it is free."""
@@ -155,13 +173,13 @@ class Pool:
             self.free.remove(worker)
             worker.leave()
 
-    async def end(self, worker: Worker) -> None:
+    def end(self, worker: Worker) -> None:
         """Ends a worker in the middle of its work, and hires another if there are too few."""
         self.busy.discard(worker)
         self.nursery.kill(worker.pid)
         worker.leave()
-        if self.waiting or self.size < self.regular:
-            self.give(await self.hire())
+        if self.size + self.hiring < (self.most if self.waiting else self.regular):
+            self.hire_another()
 
     async def messages(self, task: str, body: bytes) -> AsyncIterator[tuple[int, bytes]]:
         """What a worker says of a request; the last has a status. LimitExceeded if it takes too long."""
@@ -189,7 +207,7 @@ class Pool:
             if done:
                 self.give(worker)
             else:  # late, lost, or nobody waits for the answer any more
-                await asyncio.shield(self.end(worker))
+                self.end(worker)
 
     async def answer(self, task: str, body: bytes) -> tuple[int, bytes]:
         """The last message."""
