@@ -6,7 +6,7 @@ around them, and tells whether the beam left out anything else. If it did not, w
 constraints: hypotheses are vertices with a signature (how much of every row they use), rounds are subgradient steps (algorithms 10
 and 12).
 
-Departures: lengths of steps and widths of beams go by the gap as in section 7.7.1, and the beam also grows when the bound stalls, so that
+Departures: lengths of steps and widths of beams go by the gap as in section 7.7.1, and the beam also grows when nothing gets better, so that
 the search ends. CHECK is general: a signature is dropped if no way around its vertex brings every row within its limit.
 """
 
@@ -33,7 +33,7 @@ from zerogap.structures.linear import LinearConstraints
 
 SCHEDULES = ("alternating", "staged")
 LEAST_WIDTH, MOST_WIDTH = 10, 1_000_000
-SLOW = 0.05  # of the gap: a round that takes less off the bound is slow, and the beam grows
+SLOW = 0.05  # of the gap: a round that takes less off the bound is slow, as is a search that finds nothing, and the beam grows
 STAGE_PATIENCE = 10  # slow rounds that end the first stage
 
 Signature = tuple[float, ...]
@@ -72,13 +72,13 @@ Width = Callable[[float, float, int], int]
 
 
 def width_by_gap(gap: float, first_gap: float, slow_rounds: int) -> int:
-    """10^mu(gap), with mu from 1 at the first gap to 5 where it is closed (section 7.7.1), doubled by every slow round.
+    """10^mu(gap), with mu from 1 at the first gap to 5 where it is closed (section 7.7.1), four times as much for every slow round.
 
     >>> [width_by_gap(gap, 8.0, 0) for gap in (8.0, 4.0, 1.0)], width_by_gap(8.0, 8.0, 3)
-    ([10, 1000, 31622], 80)
+    ([10, 1000, 31622], 640)
     """
     share = gap / first_gap if math.isfinite(gap) and 0.0 < gap < first_gap else 1.0
-    return int(min(LEAST_WIDTH * 10.0 ** (4.0 * (1.0 - share)) * 2.0 ** min(slow_rounds, 60), MOST_WIDTH))
+    return int(min(LEAST_WIDTH * 10.0 ** (4.0 * (1.0 - share)) * 4.0 ** min(slow_rounds, 60), MOST_WIDTH))
 
 
 def optimal_beam(
@@ -117,7 +117,7 @@ def optimal_beam(
                 bound = -math.inf if best is None else best.score
                 note(history, bound, best, time.perf_counter() - begin)
                 return Optimal(best, bound, True, k, history.trace())
-            slow += schedule == "staged"
+            slow += beamed.candidate is None  # a beam that helps nothing is too narrow
         if time_limit is not None and time.perf_counter() - begin >= time_limit:
             break
     return Optimal(best, bound if best is None else max(bound, best.score), False, len(history.bounds), history.trace())

@@ -16,7 +16,7 @@ from zerogap.translation.end_prices import Pricing, Relaxed
 from zerogap.translation.intersection import beam_search
 from zerogap.translation.syntax_problem import SyntaxProblem
 
-ITERATIONS = 5  # of the prices in a round
+ITERATIONS = 20  # of the prices in a round: they take less time than a search
 
 
 @dataclass(slots=True)
@@ -40,6 +40,6 @@ class ForestBeam:
         assert self.relaxed is not None
         threshold = -np.inf if best is None else best.score
         found = beam_search(self.problem, self.given, self.relaxed, threshold=threshold, width=width, limit=self.limit)
-        if found.best is None:
+        if found.best is None or not self.problem.score(found.best) > threshold:
             return Beamed(None, found.complete)
         return Beamed(Candidate(found.best, self.problem.score(found.best)), found.complete)
