@@ -16,7 +16,7 @@ from zerogap.translation.phrase_problem import Derivation, PhraseProblem
 from zerogap.translation.phrase_progress import LIKELIEST_STEPS, start
 from zerogap.translation.phrase_tight import settle
 
-STEPS_AT_ONCE = 20_000  # between two looks at the clock
+STEPS_AT_ONCE = 500  # between two looks at the clock
 MOST_HYPOTHESES = 20_000_000  # in memory
 
 
