@@ -6,8 +6,8 @@ around them, and tells whether the beam left out anything else. If it did not, w
 constraints: hypotheses are vertices with a signature (how much of every row they use), rounds are subgradient steps (algorithms 10
 and 12).
 
-Departures: lengths of steps and widths of beams go by the gap as in section 7.7.1, and the beam also grows when nothing gets better, so that
-the search ends. CHECK is general: a signature is dropped if no way around its vertex brings every row within its limit.
+Departures: lengths of steps and widths of beams go by the gap as in section 7.7.1, and the beam also grows when nothing gets better, so
+that the search ends. CHECK is general: a signature is dropped if no way around its vertex brings every row within its limit.
 """
 
 from __future__ import annotations
