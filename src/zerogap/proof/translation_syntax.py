@@ -385,8 +385,14 @@ def extend(
     t = -1 - target[p]
     need = claimed - float(around.outside[v]) if around is not None else -np.inf
     side = left_side(problem, around, v, words) if around is not None and words else 0.0
+    reach = 0.0  # the most that any group brings, but for what it loses
+    if around is not None:
+        gap = around.after[t, last] if words else most(around.handed, (0, v, target[p]), around.first[v], around.first[t])
+        reach = score + side + float(gap) + float(around.inside[t]) + rests[p]
     for least, group_words, members in groups:
         if around is not None:
+            if not reach - least > need:
+                break  # groups come in the order of what they lose
             begins = int(around.as_first[group_words[0]])
             gap = around.highest[last, begins] if words else around.first[v, begins]
             if not score + side + gap - around.first[t, begins] + around.inside[t] - least + rests[p] > need:
