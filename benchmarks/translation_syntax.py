@@ -4,7 +4,8 @@
                                             [--longest 30] [--every 1] [--offset 0] [--limit 60] [--print-only]
 
 Every row is decoded on the test sentences of at most `longest` words (every K-th, by their place in the set), and what came out is kept in
-FOLDER, so that a run can be interrupted and rows can be added; then all tables are printed from what is there. Rows:
+FOLDER, so that a run can be interrupted and rows can be added; then all tables are printed from what is there. The share that is exact is
+of those sentences that `auto` was run on too. Rows:
 
     auto, beam            zerogap's default, and optimal beam search (section 7.6). `auto` is Lagrangian relaxation with tightening: prices
                           of the first and last words of vertices, tightened by the pieces that a search finds
@@ -217,17 +218,19 @@ def table(name: str, found: dict[str, dict[int, dict[str, Any]]], optimal: dict[
                 cells += f"{'-':>24}"
                 continue
             certified = [e.get("verified", row not in ("ilp", "lp") and proven(e, limit)) for e in part]
-            exact = [is_exact(row, e, optimal.get(e["line"]), limit) for e in part]
-            cells += f"{statistics.mean(e['seconds'] for e in part):10.3f}{100 * np.mean(certified):7.1f}{100 * np.mean(exact):7.1f}"
+            exact = [is_exact(row, e, optimal.get(e["line"]), limit) for e in part if e["line"] in found["auto"]]
+            share = f"{100 * np.mean(exact):7.1f}" if exact else f"{'-':>7}"
+            cells += f"{statistics.mean(e['seconds'] for e in part):10.3f}{100 * np.mean(certified):7.1f}{share}"
         seconds = [e["seconds"] for e in found[row].values()]
         print(f"{row:12}{cells}{len(seconds):11}{statistics.median(seconds):9.3f}{max(seconds):9.2f}", flush=True)
     if found["auto"]:
         print(f"forests: {statistics.mean(e['forest'] for e in found['auto'].values()):.3f} s to build, mean")
     for row in [row for row in ROWS if row.startswith("cube")]:
-        lost = [optimal[i] - e["score"] for i, e in found[row].items() if i in optimal and e["score"] < optimal[i]]
-        if found[row]:
+        known = [i for i in found[row] if i in optimal]
+        lost = [optimal[i] - found[row][i]["score"] for i in known if found[row][i]["score"] < optimal[i]]
+        if known:
             print(
-                f"{row} errs on {len(lost)} of {len(found[row])} ({100 * len(lost) / len(found[row]):.1f}%),"
+                f"{row} errs on {len(lost)} of {len(known)} ({100 * len(lost) / len(known):.1f}%),"
                 f" by {statistics.mean(lost) if lost else 0:.4f} on average, {max(lost, default=0):.4f} at most"
             )
     if found["dp"]:
