@@ -70,12 +70,15 @@ def main() -> None:
     model = load_model(arguments.model)
     if arguments.weight is not None:
         model = type(model)(*(arguments.weight if name == "weight" else getattr(model, name) for name in model.__slots__))
-    trees = [kept for tree in read_trees(DATA / f"{arguments.part}.mrg") if (kept := cleaned(tree)) is not None][: arguments.sentences]
+    given = [(kept, tree) for tree in read_trees(DATA / f"{arguments.part}.mrg") if (kept := cleaned(tree)) is not None]
+    trees = [kept for kept, _ in given[: arguments.sentences]]
     if arguments.what == "automaton":
         compare_with_intersection(model, [tree for tree in trees if len(tree.words()) <= arguments.longest])
         return
     measure = {"tagging": measure_tagging, "heads": measure_heads}[arguments.what]
     records = recorded(trees, arguments.records, lambda tree: measure(model, tree))
+    for record, (_, tree) in zip(records, given, strict=False):
+        record["treebank"] = tree  # brackets are counted in the tree as the treebank has it, as evalb does
     table_of_convergence(arguments.what, records)
     if arguments.what == "tagging":
         tables_of_tagging(records)
@@ -193,7 +196,7 @@ def table_of_convergence(what: str, records: Sequence[Record]) -> None:
 
 
 def scores_of(records: Sequence[Record], name: str) -> list[BracketScores]:
-    return [compare(tree_from_text(r["gold"]), None if r[name] is None else tree_from_text(r[name])) for r in records]
+    return [compare(r["treebank"], None if r[name] is None else tree_from_text(r[name])) for r in records]
 
 
 def tag_counts(records: Sequence[Record]) -> np.ndarray:
@@ -268,7 +271,7 @@ def tables_of_heads(records: Sequence[Record]) -> None:
     print("\nFigures 4-4, 4-5, 4-6: by the limit K of iterations (thesis: F1 90.63 at 5, 90.69 at 10, 90.7 at 50)")
     print(f"{'K':>4}{'F1':>8}{'certified %':>13}{'as at 50 %':>12}{'heads that disagree %':>23}")
     for k in (1, 2, 3, 4, 5, 7, 10, 15, 20, 30, 50):
-        at = [compare(tree_from_text(r["gold"]), tree_from_text(r["steps"][min(k, len(r["steps"])) - 1][0])) for r in records]
+        at = [compare(r["treebank"], tree_from_text(r["steps"][min(k, len(r["steps"])) - 1][0])) for r in records]
         certified = sum(r["iterations"] is not None and r["iterations"] <= k for r in records)
         same = sum(r["steps"][min(k, len(r["steps"])) - 1][0] == r["steps"][-1][0] for r in records)
         apart = sum(r["steps"][k - 1][1] for r in records if len(r["steps"]) >= k) / sum(r["words"] for r in records)
