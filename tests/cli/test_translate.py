@@ -56,7 +56,7 @@ def test_proofs_and_reports(run, model, tmp_path):
     assert run("translate", "-", *model, "--certificates", proofs, "--report", report, stdin="le dug abarks q\n").code == 0
     header, row = (line.split("\t") for line in report.read_text().splitlines())
     assert dict(zip(header, row, strict=True)).items() >= {"status": "optimal", "gap": "0.0", "words": "4"}.items()
-    assert run("verify", proofs).output == "1 solutions hold, 1 of them optimal\n"
+    assert run("verify", proofs).output == "1 solution holds, 1 of them optimal\n"
     value = json.loads(proofs.read_text())
     value["solution"]["bound"] -= 0.5
     value["solution"]["score"] -= 0.5

@@ -79,7 +79,7 @@ def test_nbest_lists_are_proven(run, model, tmp_path):
     scores = [float(row[-1]) for row in rows]
     assert scores == sorted(scores, reverse=True)
     assert len(scores) == 3
-    assert run("verify", proofs).output == "1 solutions hold, 1 of them optimal\n"
+    assert run("verify", proofs).output == "1 solution holds, 1 of them optimal\n"
     value = json.loads(proofs.read_text())
     assert len(value["solution"]["alternatives"]) == 2
 
@@ -102,7 +102,7 @@ def test_markup(run, model, tmp_path):
     proofs = tmp_path / "proofs.jsonl"
     done = run("translate", "-", *model, "--markup", "exclusive", "--certificates", proofs, "--segments", stdin=line)
     assert done.output == "the |0-0| cottage |1-1| is |2-2| small |3-3|\n"
-    assert run("verify", proofs).output == "1 solutions hold, 1 of them optimal\n"
+    assert run("verify", proofs).output == "1 solution holds, 1 of them optimal\n"
     done = run("translate", "-", *model, "--markup", "inclusive", stdin=line.replace("n trans", 'n prob="0.01" trans'))
     assert done.output == "the house is small\n"
     wrong = run("translate", "-", *model, "--markup", "exclusive", stdin="das <n>haus</n>\n")

@@ -77,15 +77,16 @@ def verify_lines(path: Path, keep_going: bool) -> None:
             checked += 1
             optimal += solution.status == "optimal"
             steps.advance()
-    print(f"{checked:,} solutions hold, {optimal:,} of them optimal")
+    print(f"{counted(checked, 'solution')} {'holds' if checked == 1 else 'hold'}, {optimal:,} of them optimal")
     if wrong:
         raise VerificationError(f"{counted(wrong, 'solution')} of {checked + wrong:,} do not hold.")
 
 
 def write_verifier(path: Path) -> None:
+    import zerogap.proof
     from zerogap.io.lines import writing
-    from zerogap.proof import standalone
 
+    source = Path(zerogap.proof.__file__).with_name("standalone.py")  # a program of its own: it is copied, never imported here
     with writing(path) as file:
-        file.write(Path(standalone.__file__).read_text(encoding="utf-8"))
+        file.write(source.read_text(encoding="utf-8"))
     print(f"{path}: python {path} proofs.jsonl", file=sys.stderr)
