@@ -17,6 +17,7 @@ import typer
 
 from zerogap.cli import options
 from zerogap.cli.decode import GAP_LEFT_OPEN
+from zerogap.cli.notes import tell_notes
 from zerogap.cli.options import counted, names_of, placed
 from zerogap.cli.progress import Steps, progress
 from zerogap.cli.run import do, job_of_command
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
 
 AT_ONCE = 256  # sequences that are in memory
 POLICIES = ("stop", "skip", "unconstrained")
-MOST_NOTES = 10
 
 
 def label_command(
@@ -129,10 +129,7 @@ class Tally:
 
     def tell(self) -> None:
         """The summary on standard error; exit code 3 if a gap was left open."""
-        for note in self.notes[:MOST_NOTES]:
-            print(note, file=sys.stderr)
-        if len(self.notes) > MOST_NOTES:
-            print(f"... and {len(self.notes) - MOST_NOTES:,} more", file=sys.stderr)
+        tell_notes(self.notes)
         seconds = time.perf_counter() - self.begin
         open_gaps = self.sequences - self.proven - self.infeasible
         parts = [f"{self.proven:,} proven optimal" if self.proven < self.sequences else "all proven optimal"]

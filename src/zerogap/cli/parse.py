@@ -16,6 +16,7 @@ import typer
 
 from zerogap.cli import options
 from zerogap.cli.decode import GAP_LEFT_OPEN
+from zerogap.cli.notes import MOST_NOTES
 from zerogap.cli.options import counted
 from zerogap.cli.progress import Steps, progress
 from zerogap.cli.run import do, job_of_command
@@ -32,7 +33,6 @@ TAGS = ("keep", "predict")
 POLICIES = ("stop", "skip")
 BRACKETED = (".mrg", ".ptb", ".trees", ".brackets")
 TREEBANKS, TEXTS = (".conllu", ".conllx", ".conll"), (".txt",)
-MOST_NOTES = 10
 
 
 def parse_command(

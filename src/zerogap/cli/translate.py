@@ -16,6 +16,7 @@ import typer
 from zerogap.cli import translation_constraints as asking
 from zerogap.cli import translation_models as models
 from zerogap.cli.decode import GAP_LEFT_OPEN
+from zerogap.cli.notes import tell_notes
 from zerogap.cli.options import Threads, counted
 from zerogap.cli.progress import Steps, progress
 from zerogap.cli.translation_models import ModelFiles, read_sentences
@@ -28,7 +29,6 @@ if TYPE_CHECKING:
 
 POLICIES = ("stop", "empty")
 REPORT = ("line", "words", "model", "status", "score", "bound", "gap", "seconds")
-MOST_NOTES = 10
 TRACE_ROWS = 12
 
 
@@ -367,10 +367,7 @@ class Tally:
 
     def tell(self) -> None:
         """The summary on standard error; exit code 3 if a gap was left open."""
-        for note in self.notes[:MOST_NOTES]:
-            print(note, file=sys.stderr)
-        if len(self.notes) > MOST_NOTES:
-            print(f"... and {len(self.notes) - MOST_NOTES:,} more", file=sys.stderr)
+        tell_notes(self.notes)
         seconds = time.perf_counter() - self.begin
         parts = ["all proven optimal" if self.proven == self.sentences else f"{self.proven:,} proven optimal"]
         parts += [f"{self.open_gaps:,} with a gap left open"] if self.open_gaps else []

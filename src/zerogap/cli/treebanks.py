@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from zerogap.cli.notes import MOST_NOTES
 from zerogap.errors import FormatError, InputError, UnknownMethod
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
 POLICIES = ("stop", "skip")
 COLUMNS = ("form", "lemma", "upos", "xpos", "feats")
-MOST_NOTES = 10
 
 
 @dataclass(slots=True)

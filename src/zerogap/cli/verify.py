@@ -8,11 +8,10 @@ from typing import Annotated
 
 import typer
 
+from zerogap.cli.notes import MOST_NOTES
 from zerogap.cli.options import counted
 from zerogap.cli.progress import progress
 from zerogap.errors import InputError, VerificationError
-
-MOST_NOTES = 10
 
 
 def verify_command(
