@@ -2,7 +2,7 @@
 
     python tests/docs/execute.py [--write] examples/notebooks/*.ipynb
 
-Needs the extra `notebooks`. Cells with the tag `varies` print times, or counts that change when a solver is tuned; all others
+Needs the extra `notebooks`, and imports it only to run: tests are collected without. Cells with the tag `varies` print times, or counts that change when a solver is tuned; all others
 print the same every time.
 """
 
@@ -13,12 +13,12 @@ import time
 from pathlib import Path
 from typing import Any
 
-import nbformat
-from nbclient import NotebookClient
-
 
 def executed(path: Path) -> Any:
     """The notebook with the outputs of a new run, and without what differs from run to run for no reason."""
+    import nbformat
+    from nbclient import NotebookClient
+
     notebook = nbformat.read(path, as_version=4)
     where = {"metadata": {"path": str(path.parent)}}
     # what is printed arrives in pieces, more of them on a busy machine: joined, it is the same every time
@@ -42,6 +42,8 @@ def texts(notebook: Any) -> list[tuple[str, list[str]]]:
 
 
 def main() -> None:
+    import nbformat
+
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("notebooks", nargs="+", type=Path)
     parser.add_argument("--write", action="store_true", help="keep the new outputs")

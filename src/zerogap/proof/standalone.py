@@ -214,8 +214,12 @@ class Trees:
         def towards(h, end, way):
             return range(h, end + way, way)
 
-        sys.setrecursionlimit(1 << 20)
-        return ended(None, 0, 1, n) if n else self.stop(None, 0, 0)
+        usual = sys.getrecursionlimit()
+        sys.setrecursionlimit(1 << 20)  # for as long as it is needed: files that are nested too deeply must go on being refused
+        try:
+            return ended(None, 0, 1, n) if n else self.stop(None, 0, 0)
+        finally:
+            sys.setrecursionlimit(usual)
 
     def within(self, certificate, arcs, required):
         """Of trees of these arcs that have the required ones."""
