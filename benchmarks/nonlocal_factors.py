@@ -332,9 +332,7 @@ def main() -> None:
     reader.add_argument("--train-heads", type=int, default=10)
     reader.add_argument("--features", type=int, default=1_000_000, help="weights of a model that are kept, the largest")
     reader.add_argument("--passes", type=int, default=1, help="over all sentences for table 3; the fastest counts")
-    reader.add_argument(
-        "--programs", type=int, default=None, help="most sentences for the integer program in this run"
-    )
+    reader.add_argument("--programs", type=int, default=None, help="most sentences for the integer program in this run")
     reader.add_argument("--rows", nargs="+", default=list(FAMILIES), choices=list(FAMILIES))
     reader.add_argument("--parts", nargs="*", default=list(PARTS), choices=PARTS)
     options = reader.parse_args()

@@ -2,8 +2,8 @@
 
     python tests/docs/execute.py [--write] examples/notebooks/*.ipynb
 
-Needs the extra `notebooks`, and imports it only to run: tests are collected without. Cells with the tag `varies` print times, or counts that change when a solver is tuned; all others
-print the same every time.
+Needs the extra `notebooks`, and imports it only to run: tests are collected without. Cells with the tag `varies` print times, or
+counts that change when a solver is tuned; all others print the same every time.
 """
 
 from __future__ import annotations
