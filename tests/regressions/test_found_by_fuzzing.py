@@ -14,6 +14,7 @@ from zerogap.io.lines import Piece
 from zerogap.io.moses_ini import load_moses_config
 from zerogap.io.openfst import read_openfst
 from zerogap.io.phrase_alignments import load_phrase_alignments
+from zerogap.io.problems import problem_from_json
 from zerogap.io.translation_weights import weights_of_file
 from zerogap.proof.certificate import Multipliers
 from zerogap.proof.translation_syntax import syntax_bound
@@ -21,6 +22,7 @@ from zerogap.proof.verify import verify
 from zerogap.testing import reader_seeds
 from zerogap.translation.forest import from_rules
 from zerogap.translation.language_model import Ngrams, build_language_model
+from zerogap.translation.syntax_decoders import decode_forest
 from zerogap.translation.syntax_problem import LOG_OF_10, SyntaxProblem
 
 
@@ -51,6 +53,30 @@ def test_what_the_checker_leaves_out_counts():
     problem = SyntaxProblem(from_rules(rules, root=2)[0], model, weight=1 / LOG_OF_10)
     prices = Multipliers((-4.0, -4.0, 0.0, -4.0, 0.0, 0.0, 0.0, 0.0))
     assert syntax_bound(problem, prices, -4.0) == -4.0 == problem.score((3,))
+
+
+def test_what_was_read_before_an_empty_phrase_is_not_forgotten():
+    """The state of the model after words and an empty piece is that after the words."""
+    one = np.array([[0], [1], [2], [3]])
+    model = build_language_model(
+        ["<s>", "</s>", "<unk>", "c"],
+        [
+            Ngrams(one, np.array([0.0, 0.0, -3.0, 0.0]), np.array([0.0, np.nan, 0.0, -2.0])),
+            Ngrams(np.empty((0, 2), dtype=np.int64), np.empty(0), np.empty(0)),
+        ],
+    )
+    problem = SyntaxProblem(from_rules([(0, [], 0.0), (1, ["c", "c", 0], 0.0), (1, ["z"], 0.0)], root=1)[0], model, weight=1 / LOG_OF_10)
+    for method in ("auto", "optimal-beam", "intersection"):
+        solution = decode_forest(problem, method=method)
+        assert solution.score == -3.0
+        verify(problem, solution)
+
+
+def test_a_sequence_of_no_tokens_without_labels():
+    value = {"format": "zerogap-problem", "version": 1, "kind": "sequence", "emissions": [], "start": [3, 0], "end": [0, 0]}
+    assert problem_from_json(value).emissions.shape == (0, 2)
+    with pytest.raises(InputError):
+        problem_from_json({**value, "end": [0]})
 
 
 def test_a_carriage_return_in_a_cell():

@@ -332,17 +332,18 @@ def write_sequence(problem: sequence.Problem) -> dict[str, Any]:
 
 
 def read_sequence(value: dict[str, Any], where: str, resolution: float | None) -> sequence.Problem:
-    labels = value.get("labels")
+    labels = None if value.get("labels") is None else strings(value["labels"], f"{where}.labels")
     arrays = {
         name: array_from_json(value[name], f"{where}.{name}") if value.get(name) is not None else None
         for name in ("transitions", "start", "end")
     }
     emissions = array_from_json(field(value, "emissions", where), f"{where}.emissions")
     rows = expect(value.get("constraints", []), list, f"{where}.constraints")
+    sides = labels if labels is not None else arrays["start"]
     return sequence.Problem(
-        emissions if emissions.size else emissions.reshape(0, len(labels or arrays["start"] or ())),
+        emissions if emissions.size else emissions.reshape(0, 0 if sides is None else len(sides)),
         **arrays,
-        labels=None if labels is None else strings(labels, f"{where}.labels"),
+        labels=labels,
         constraints=[constraint_from_json(row, f"{where}.constraints[{i}]") for i, row in enumerate(rows)],
         order=None if value.get("order") is None else expect(value["order"], int, f"{where}.order"),
         resolution=resolution,

@@ -254,7 +254,8 @@ def search_pieces(
                             continue
                         tried += 1
                         new_left, new_state, more = read_piece(left, state, piece_left, np.int64(states[members[group_first[g]]]), lm)
-                        is_open = piece_left > n_words and piece_left <= 2 * n_words and left != EMPTY_PIECE
+                        is_open = piece_left > n_words and piece_left <= 2 * n_words
+                        is_open = (is_open or piece_left == EMPTY_PIECE) and left != EMPTY_PIECE  # the state after it is not its own
                         side = waiting[new_left] + first_prices[v, first_of_left(new_left, lm[8], n_words)]
                         for place in range(group_first[g], group_last[g]):
                             j = members[place]
