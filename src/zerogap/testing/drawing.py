@@ -16,11 +16,15 @@ MOST_PARSES = 1000  # that are enumerated
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """A way to decode: `exact` ones prove their answer; `rare` ones are slow and are tried now and then."""
+    """A way to decode: `exact` ones prove their answer, but for a share of it; `rare` ones are slow and are tried now and then."""
 
     decode: Callable[[Any], Any]
     exact: bool = True
     rare: bool = False
+    within: float = 0.0  # of the answer, or of 1: integer programs are solved in floating point, and the bound says so
+
+
+OF_HIGHS = 1e-6  # its tolerance
 
 
 def palette(rng: Random) -> Callable[..., Scores]:

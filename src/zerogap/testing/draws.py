@@ -25,7 +25,7 @@ from zerogap.dependency.parts import ORDERS
 from zerogap.hypergraph.decoders import METHODS as HYPERGRAPH_METHODS
 from zerogap.oracles.semiring import enumerate_paths
 from zerogap.sequence.decoders import METHODS as SEQUENCE_METHODS
-from zerogap.testing.drawing import MOST_PARSES, Method, Random, palette
+from zerogap.testing.drawing import MOST_PARSES, OF_HIGHS, Method, Random, palette
 from zerogap.testing.translation_draws import best_derivation, draw_forest, draw_phrases, forest_methods, phrase_methods
 
 
@@ -120,10 +120,11 @@ def best_hyperpath(problem: Any) -> float | None:
 
 def hypergraph_methods(problem: Any) -> dict[str, Method]:
     found = {
-        name: Method(lambda p, name=name: hypergraph.decode(p, method=name), name != "lagrangian", name == "ilp")  # type: ignore[misc]
+        name: Method(lambda p, name=name: hypergraph.decode(p, method=name), name != "lagrangian")  # type: ignore[misc]
         for name in HYPERGRAPH_METHODS
         if name != "best-path" or len(problem.constraints) == 0
     }
+    found["ilp"] = Method(lambda p: hypergraph.decode(p, method="ilp"), rare=True, within=OF_HIGHS)
     found["lagrangian"] = Method(lambda p: hypergraph.decode(p, method="lagrangian", max_iterations=20), exact=False)
     return found
 
@@ -176,11 +177,13 @@ def best_labelling(problem: Any) -> float:
 
 def sequence_methods(problem: Any) -> dict[str, Method]:
     plain = not problem.constraints and problem.order == 1
-    return {
-        name: Method(lambda p, name=name: sequence.decode(p, method=name), name != "lagrangian", name == "ilp")  # type: ignore[misc]
+    found = {
+        name: Method(lambda p, name=name: sequence.decode(p, method=name), name != "lagrangian")  # type: ignore[misc]
         for name in SEQUENCE_METHODS
         if name != "column-generation" or plain
     }
+    found["ilp"] = Method(lambda p: sequence.decode(p, method="ilp"), rare=True, within=OF_HIGHS)
+    return found
 
 
 def draw_joint(rng: Random) -> Any:
@@ -226,7 +229,7 @@ def joint_methods(problem: Any) -> dict[str, Method]:
     return {
         "auto": Method(constituency.decode),
         "intersection": Method(lambda p: constituency.decode(p, method="intersection")),
-        "ilp": Method(lambda p: constituency.decode(p, method="ilp"), rare=True),
+        "ilp": Method(lambda p: constituency.decode(p, method="ilp"), rare=True, within=OF_HIGHS),
         "dual-decomposition": Method(lambda p: constituency.decode(p, method="dual-decomposition", max_iterations=20), exact=False),
     }
 

@@ -80,7 +80,8 @@ def complaint(problem: Any, best: float, method: Method) -> str | None:
             return f"there is no structure, and the score is {solution.score!r}"
         if not solution.score <= best <= solution.bound:
             return f"the best score is {best!r}, the solution says {solution.score!r} to {solution.bound!r}"
-        if method.exact and solution.score != solution.bound:
+        gap = 0.0 if solution.score == solution.bound else solution.bound - solution.score
+        if method.exact and gap > method.within * max(1.0, min(abs(solution.score), abs(solution.bound))):
             return f"a gap was left: {solution.score!r} to {solution.bound!r}"
         verify(problem, solution)
     except ZerogapError as error:

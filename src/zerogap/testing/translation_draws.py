@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from zerogap.baselines import brute
-from zerogap.testing.drawing import MOST_PARSES, Method, Random, palette
+from zerogap.testing.drawing import MOST_PARSES, OF_HIGHS, Method, Random, palette
 from zerogap.translation import PhraseProblem, SyntaxProblem
 from zerogap.translation import decode as decode_translation
 from zerogap.translation.forest import all_derivations, from_rules
@@ -83,10 +83,10 @@ def best_derivation(problem: Any) -> float | None:
 
 
 def forest_methods(problem: Any) -> dict[str, Method]:
-    exact, rare = ("auto", "intersection", "ilp"), ("ilp", "lagrangian")
+    exact, rare, within = ("auto", "intersection", "ilp"), ("ilp", "lagrangian"), {"ilp": OF_HIGHS}
     has_empty = bool((np.diff(problem.forest.symbol_start) == 0).any())
     return {
-        name: Method(lambda p, name=name: decode_translation(p, method=name), name in exact, name in rare)  # type: ignore[misc]
+        name: Method(lambda p, name=name: decode_translation(p, method=name), name in exact, name in rare, within.get(name, 0.0))  # type: ignore[misc]
         for name in FOREST_METHODS
         if not (has_empty and name in ("relaxation", "lagrangian", "ilp"))
     }
