@@ -1,6 +1,7 @@
 """`zerogap train dependency` and `zerogap train tagger` as a person runs them."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -72,6 +73,28 @@ def test_cascade(run, trees, tmp_path):
     refused = run("parse", trees[1], "--model", plain, "--fast")
     assert refused.code == 1
     assert "the parser has no cascade" in refused.errors
+    for options, code, message in (
+        (["--method", "cascades"], 1, "Did you mean 'cascade'?"),
+        (["--fast", "--method", "exact-cascade"], 2, "--fast was given with --method exact-cascade"),
+        (["--method", "exact-cascade"], 1, "has no bounds"),
+    ):
+        refused = run("parse", trees[1], "--model", model, *options)
+        assert (refused.code, message in refused.errors) == (code, True), refused.errors
+
+
+def test_exact_cascade(run, trees, tmp_path):
+    """The trees of a parser without a pruner, with proofs that hold."""
+    model, plain, proofs = tmp_path / "exact.npz", tmp_path / "plain.npz", tmp_path / "proofs.jsonl"
+    done = run(
+        "train", "dependency", trees[0], "--dev", trees[1], "-o", model, "--model", "grandsibling", "--epochs", 1, "--cascade", "--bounds",
+    )  # fmt: skip
+    assert done.code == 0, done.errors
+    replace(Parser.load(model), pruner=None, stored_bounds=None, passes=()).save(plain)
+    found = run("parse", trees[1], "--model", model, "--method", "exact-cascade", "--certificates", proofs)
+    assert found.code == 0, found.errors
+    assert "all proven optimal" in found.errors
+    assert found.output == run("parse", trees[1], "--model", plain).output
+    assert run("verify", proofs).code == 0
 
 
 def test_factors(run, trees, tmp_path):

@@ -96,8 +96,8 @@ def test_a_parse_has_a_true_bound(parsers):
     trained, (data, held_out) = parsers
     parser = with_cascade(trained["grandsibling"], data, held_out, band=2, epochs=1, error=0.3)
     cascade = Cascade(parser)
-    for sentence in held_out[:8]:
-        parse = cascade.parse(sentence)
+    assert cascade.parse_together([]) == cascade.heads([]) == []
+    for sentence, parse in zip(held_out[:8], cascade.parse_together(held_out[:8]), strict=True):
         best = replace(parser, pruner=None).parse(sentence).solution.score
         assert parse.solution.score <= best <= parse.solution.bound
         assert parse.heads == cascade.heads([sentence])[0]

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zerogap.errors import InputError
-from zerogap.pipeline.in_order import AHEAD, CHUNK, LARGE_CHUNK, mapped
+from zerogap.pipeline.in_order import AHEAD, CHUNK, LARGE_CHUNK, mapped, mapped_together
 from zerogap.pipeline.workers import WorkerLost, can_fork
 
 forking = pytest.mark.skipif(not can_fork(), reason="this system cannot fork safely")
@@ -23,6 +23,15 @@ forking = pytest.mark.skipif(not can_fork(), reason="this system cannot fork saf
 @given(st.integers(0, 60), st.integers(1, 4))
 def test_as_map_does(n, threads):
     assert list(mapped(lambda x: x * x, range(n), threads)) == [x * x for x in range(n)]
+
+
+@forking
+@pytest.mark.parametrize("processes", [False, True])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_items_together(threads, processes):
+    for n in (0, 1, 5, 6, 23):
+        found = list(mapped_together(lambda some: [(x, len(some)) for x in some], range(n), 5, threads, processes=processes))
+        assert found == [(x, min(5, n - x // 5 * 5)) for x in range(n)]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zerogap
+from zerogap.dependency.cascade import AT_ONCE, Cascade
 from zerogap.dependency.sentences import Sentence
 from zerogap.errors import FormatError, InputError, UnknownMethod
 from zerogap.io.conllu import read_conllu
@@ -205,3 +206,24 @@ def test_saved_and_loaded(pipeline, tmp_path, monkeypatch):
 def test_where_a_sentence_is(pipeline):
     assert Unparsed(Sentence({"form": ("a",)})).where == ""
     assert Unparsed(Sentence({"form": ("a",)}, name="7")).where == "sentence 7"
+
+
+def test_a_cascade_takes_sentences_together(monkeypatch):
+    """Text as well as sentences; each gets the tree that it gets alone."""
+    fast, sizes = zerogap.load("en").fast(), []
+    parse_together = Cascade.parse_together
+
+    def counted(self, sentences):
+        sizes.append(len(sentences))
+        return parse_together(self, sentences)
+
+    monkeypatch.setattr(Cascade, "parse_together", counted)
+    lines = [f"The {word} of {i} dogs barks." for i in range(1, 24) for word in ("son", "friend", "noise")]
+    found = fast("\n".join(lines), lines=True, threads=1)
+    assert sizes == [AT_ONCE, len(lines) - AT_ONCE]
+    assert found.status == "feasible"
+    for i in (0, 10, len(lines) - 1):
+        assert found[i].heads == fast(lines[i])[0].heads
+    again = fast.parse_sentences([sentence.sentence for sentence in found], threads=2)
+    assert [one.heads for one in again] == [one.heads for one in found]
+    assert fast("").sentences == ()

@@ -55,7 +55,7 @@ class ParseTask:
     tagger: str | None = None
     tags: str = "keep"
     format: str = "conllu"
-    fast: bool = False
+    method: str = "auto"
     certificates: bool = False
     inputs = ("conllu", "conllx", "text", "lines", "jsonl", "parquet")
 
@@ -77,9 +77,7 @@ class ParseTask:
     def load(self, format: str) -> Solver:
         from zerogap.pipeline.loading import load
 
-        pipeline = load(self.model, tagger=self.tagger)
-        if self.fast:
-            pipeline = pipeline.fast()
+        pipeline = load(self.model, tagger=self.tagger).by(self.method)
         given = ("form", "lemma", "upos", "xpos", "feats") if format.startswith("conll") else ("form",)
         pipeline.check_columns(given, keep_tags=self.tags == "keep")
         return ParseSolver(self, pipeline, format)

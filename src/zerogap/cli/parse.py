@@ -62,9 +62,15 @@ def parse_command(
             metavar="FORMAT",
         ),
     ] = "auto",
-    fast: Annotated[
-        bool, typer.Option("--fast", help="By the cascade of the model: faster, without a proof; the gap that is told is wide.")
-    ] = False,
+    fast: Annotated[bool, typer.Option("--fast", help="The same as --method cascade.")] = False,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="auto; cascade for that of the model: faster, without a proof, the gap that is told is wide; exact-cascade for one that"
+            " loses nothing: the best of all trees, not only of those that the pruner leaves.",
+            metavar="METHOD",
+        ),
+    ] = "auto",
     constituency: options.Constituency = None,
     glue: options.Glue = False,
     engine: options.Engine = None,
@@ -84,7 +90,7 @@ def parse_command(
 
     [bold]zerogap parse --constituency trees.npz article.txt[/bold] gives constituency trees (--format brackets, tree, json or svg)
 
-    [bold]zerogap parse corpus.conllu --fast -o parsed.conllu[/bold]
+    [bold]zerogap parse corpus.conllu --fast -o parsed.conllu[/bold] (by a cascade, without a proof; with one: --method exact-cascade)
 
     [bold]zerogap parse test.conllu --model mine.npz -o parsed.conllu --certificates proofs.jsonl[/bold]
 
@@ -94,9 +100,12 @@ def parse_command(
     """
     from zerogap.io.lines import writing
 
+    if fast and method not in ("auto", "cascade"):
+        raise typer.BadParameter(f"--fast was given with --method {method}: expected one of them.")
+    method = "cascade" if fast else method
     if engine is not None:
         given = "lines" if lines and input_format in ("auto", "text") else input_format
-        chosen = {"model": model, "tagger": tagger, "tags": tags, "format": format or "conllu", "fast": fast}
+        chosen: dict[str, object] = {"model": model, "tagger": tagger, "tags": tags, "format": format or "conllu", "method": method}
         chosen["certificates"] = certificates is not None
         do(job_of_command("parse", input, output, engine, chosen, workers=threads, format=given))
         return
@@ -116,9 +125,7 @@ def parse_command(
     shown = format or ("tree" if is_text and to_terminal else "conllu")
     tally = Tally()
     kind = "text" if is_text else kind_of_file(input, input_format)
-    pipeline = load_pipeline(model, tagger)
-    if fast:
-        pipeline = pipeline.fast()
+    pipeline = load_pipeline(model, tagger, method)
     pipeline.check_columns(["form"] if kind == "text" else COLUMNS, keep_tags=tags == "keep")
     sentences = text_sentences(input, lines) if is_text else file_sentences(input, kind, lines, on_error, tally)
     job = Job(pipeline, writer_of(shown, to_terminal), tags == "keep", certificates is not None)
@@ -172,10 +179,13 @@ def file_sentences(path: str, kind: str, lines: bool, on_error: str, tally: Tall
     return read_any(path, kind=kind, lines=lines, on_error=on_error, report=tally.skip)
 
 
-def load_pipeline(model: str, tagger: str | None) -> Pipeline:
+def load_pipeline(model: str, tagger: str | None, method: str = "auto") -> Pipeline:
     from zerogap.pipeline.loading import load
+    from zerogap.pipeline.stages import METHODS
 
-    return load(model, tagger=tagger)
+    if method not in METHODS:  # before a model is loaded
+        raise UnknownMethod("--method", method, METHODS)
+    return load(model, tagger=tagger).by(method)
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,10 +211,19 @@ class Job:
 
     def __call__(self, unparsed: Unparsed) -> Answer | InputError:
         try:
-            parsed = self.pipeline.parse_one(unparsed, keep_tags=self.keep_tags)
-            proof = proof_of(parsed, unparsed) if self.with_proof else ""
+            return self.answer(unparsed, self.pipeline.parse_one(unparsed, keep_tags=self.keep_tags))
         except InputError as error:
             return FormatError(f"{unparsed.where}: {error}" if unparsed.where else str(error))
+
+    def together(self, unparsed: list[Unparsed]) -> list[Answer | InputError]:
+        try:
+            found = self.pipeline.parse_together(unparsed, keep_tags=self.keep_tags)
+            return [self.answer(*both) for both in zip(unparsed, found, strict=True)]
+        except InputError:  # of one of them: it is found when each is alone
+            return [self(one) for one in unparsed]
+
+    def answer(self, unparsed: Unparsed, parsed: ParsedSentence) -> Answer:
+        proof = proof_of(parsed, unparsed) if self.with_proof else ""
         columns = [name for name in self.pipeline.parser.columns if name not in self.filled]
         new = tuple(name for name in columns if any(value != "_" for value in parsed.column(name)))
         self.filled.update(new)
@@ -213,9 +232,15 @@ class Job:
 
 def answers(job: Job, sentences: Iterable[Unparsed], threads: int | None, on_error: str, tally: Tally, steps: Steps) -> Iterator[Answer]:
     """In the order of the sentences. One that cannot be parsed is left out, or stops everything."""
-    from zerogap.pipeline.in_order import mapped
+    from zerogap.pipeline.in_order import mapped, mapped_together
 
-    for found in mapped(job, sentences, threads, processes=not job.keep):
+    size, processes = job.pipeline.at_once, not job.keep
+    all_found = (
+        mapped_together(job.together, sentences, size, threads, processes=processes)
+        if size > 1
+        else mapped(job, sentences, threads, processes=processes)
+    )
+    for found in all_found:
         if isinstance(found, Answer):
             tally.count(found)
             steps.advance(f"parsing: {tally.words:,} words, {tally.words / (time.perf_counter() - tally.begin):,.0f} per second")

@@ -29,6 +29,7 @@ AT_ONCE = 64  # sentences
 ORDERS = {"first": 0, "sibling": 1, "grandsibling": 2}  # as cascade_kernel knows them
 Heads = tuple[int, ...]
 NOT_KEPT: Allowed = np.zeros(0, dtype=np.bool_)
+NO_TOKENS: Keys = np.zeros((0, 0), dtype=np.int64)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -70,16 +71,30 @@ class Cascade:
 
     def parse(self, sentence: Sentence) -> FastParse:
         """The best tree of what the passes leave, and a bound that is true for all trees."""
+        return self.parse_together([sentence])[0]
+
+    def parse_together(self, sentences: Sequence[Sentence]) -> list[FastParse]:
+        """The same for some sentences at once."""
         begin = time.perf_counter()
-        heads, _ = self.parsed([sentence])
-        parser, n = self.parser, len(sentence)
-        features = parser.model.features
-        hashes = features.tokens.of(sentence.columns, n)
-        score = score_of_tree(features, parser.model, features.encode_hashes(hashes), heads)
-        labels = parser.labeller.label(sentence.columns, heads, hashes) if parser.labeller else None
-        bound = max(score, self.most(n))
-        trace = Trace((bound,), (score,), (time.perf_counter() - begin,))
-        return FastParse(sentence, labels, Solution(tuple(heads.tolist()), score, bound, DynamicProgram(), trace), self)
+        rows = self.hashes(sentences)
+        flat, _ = self.parsed(sentences, rows)
+        parser, features, found, at = self.parser, self.parser.model.features, list[FastParse](), 0
+        for sentence, hashes in zip(sentences, rows, strict=True):
+            n = len(sentence)
+            heads, at = flat[at : at + n], at + n
+            score = score_of_tree(features, parser.model, features.encode_hashes(hashes), heads)
+            labels = parser.labeller.label(sentence.columns, heads, hashes) if parser.labeller else None
+            bound = max(score, self.most(n))
+            trace = Trace((bound,), (score,), ((time.perf_counter() - begin) / len(sentences),))
+            found.append(FastParse(sentence, labels, Solution(tuple(heads.tolist()), score, bound, DynamicProgram(), trace), self))
+        return found
+
+    def hashes(self, sentences: Sequence[Sentence]) -> list[Keys]:
+        """Of the tokens of every sentence, as all models read them."""
+        for sentence in sentences:
+            self.parser.check(sentence)
+        tokens = self.parser.model.features.tokens
+        return [tokens.of(sentence.columns, len(sentence)) for sentence in sentences]
 
     def most(self, n: int) -> float:
         """What no tree of n words scores more than: every feature that it can have has the largest weight of its template."""
@@ -101,7 +116,9 @@ class Cascade:
             found += [tuple(part.tolist()) for part in np.split(flat, stops[:-1])]
         return found
 
-    def parsed(self, sentences: Sequence[Sentence], *, passes: int | None = None, kept: Allowed = NOT_KEPT) -> tuple[Keys, Keys]:
+    def parsed(
+        self, sentences: Sequence[Sentence], hashes: list[Keys] | None = None, *, passes: int | None = None, kept: Allowed = NOT_KEPT
+    ) -> tuple[Keys, Keys]:
         """The heads of all words, and how many arcs were left (sentences, 4) after each pass.
 
         With `passes`, there are as many, and nothing after them: heads mean nothing then. `kept` is filled with the arcs that
@@ -109,10 +126,7 @@ class Cascade:
         """
         from zerogap.dependency.cascade_kernel import BY_MARGIN, BY_MEAN, NO_PASS, NOTHING, parse_by_cascade
 
-        for sentence in sentences:
-            self.parser.check(sentence)
-        tokens = self.parser.model.features.tokens
-        rows = [tokens.of(sentence.columns, len(sentence)) for sentence in sentences]
+        rows = self.hashes(sentences) if hashes is None else hashes
         starts = np.concatenate([[0], np.cumsum([len(part) for part in rows])]).astype(np.int64)
         by_kind = {one.kind: one for one in self.passes[:passes]}
         last = arrays_of(self.parser.model)
@@ -125,7 +139,7 @@ class Cascade:
         order, single_root = ORDERS[self.parser.order] if passes is None else NOTHING, 1 if self.parser.single_root else 0
         band = by_kind[VINE].band if VINE in by_kind else 0
         parse_by_cascade(
-            np.concatenate(rows), starts, *models, last, rules, values, 1 if DICTIONARY in by_kind else 0, band, order, single_root,
+            np.concatenate(rows or [NO_TOKENS]), starts, *models, last, rules, values, 1 if DICTIONARY in by_kind else 0, band, order, single_root,
             heads, left, kept,
         )  # fmt: skip
         return heads, left

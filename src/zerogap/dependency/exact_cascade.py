@@ -18,6 +18,7 @@ from zerogap.dependency.cascade import Cascade, FastParse
 from zerogap.dependency.cascade_passes import FIRST
 from zerogap.dependency.core_bounds import bounds_of_arcs
 from zerogap.dependency.model import Parser
+from zerogap.dependency.problem import Problem
 from zerogap.dependency.score_bounds import bounds_or_error
 from zerogap.dependency.scored import Allowed, Integers, arcs_under, block_under, every_arc, score_of_tree
 from zerogap.dependency.sentences import Sentence
@@ -65,6 +66,10 @@ class ExactCascade:
     def columns(self) -> tuple[str, ...]:
         """Those that a sentence needs."""
         return self.parser.columns
+
+    def problem(self, sentence: Sentence) -> Problem:
+        """All trees of the sentence."""
+        return self.core.problem(sentence)
 
     def parse(self, sentence: Sentence) -> FastParse:
         """The best tree of all, with its proof."""

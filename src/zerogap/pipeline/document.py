@@ -22,6 +22,7 @@ from zerogap.text.tokens import Token
 
 if TYPE_CHECKING:
     from zerogap.dependency.cascade import Cascade, FastParse
+    from zerogap.dependency.exact_cascade import ExactCascade
     from zerogap.dependency.factor_model import FactorParse, FactorParser
 
 STALE = {"conllu": ("deps",), "conllx": ("phead", "pdeprel")}  # what is no longer true when heads change
@@ -49,7 +50,7 @@ class ParsedSentence:
 
     sentence: Sentence
     solution: Solution[Heads]
-    parser: Parser | FactorParser | Cascade
+    parser: Parser | FactorParser | Cascade | ExactCascade
     text: str | None = None  # in which its tokens are
     tokens: tuple[Token, ...] | None = None
     offset: int = 0  # of that text in the document

@@ -5,21 +5,22 @@ Tags that are there are kept; the tagger fills in what is missing of those that 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from zerogap.dependency.model import Parser
+from zerogap.dependency.model import Parse, Parser
 from zerogap.dependency.sentences import Sentence
-from zerogap.errors import InputError
+from zerogap.errors import InputError, UnknownMethod
 from zerogap.io.conllu_cells import NOTHING
 from zerogap.pipeline.document import TAGS, Document, ParsedSentence
-from zerogap.pipeline.in_order import mapped
+from zerogap.pipeline.in_order import mapped, mapped_together
 from zerogap.pipeline.sources import Unparsed, from_text
 
 if TYPE_CHECKING:
-    from zerogap.dependency.cascade import Cascade
-    from zerogap.dependency.factor_model import FactorParser
+    from zerogap.dependency.cascade import Cascade, FastParse
+    from zerogap.dependency.exact_cascade import ExactCascade
+    from zerogap.dependency.factor_model import FactorParse, FactorParser
     from zerogap.sequence.tagger import Tagger
 
 
@@ -27,8 +28,9 @@ if TYPE_CHECKING:
 class Pipeline:
     """A parser, and a tagger for what has no tags. `zerogap.load("en")` gives one for English."""
 
-    parser: Parser | FactorParser | Cascade
+    parser: Parser | FactorParser | Cascade | ExactCascade
     tagger: Tagger | None = None
+    at_once: int = 1  # sentences that are best parsed together
 
     def __repr__(self) -> str:
         return f"<Pipeline: {self.parser.order} parser{f', tagger of {len(self.tagger.tags)} tags' if self.tagger else ''}>"
@@ -37,7 +39,7 @@ class Pipeline:
         """The sentences of a text, parsed. With `lines`, every line end is the end of a sentence."""
         if not isinstance(text, str):
             raise InputError(f"text is a {type(text).__name__}: expected a string; parse_sentences takes lists of words.")
-        return Document(tuple(mapped(self.parse_one, from_text(text, lines=lines), threads)))
+        return Document(tuple(self.parse_all(from_text(text, lines=lines), threads)))
 
     def parse_sentences(
         self, sentences: Iterable[Sentence | Sequence[str]], *, threads: int | None = None, keep_tags: bool = True
@@ -49,22 +51,58 @@ class Pipeline:
         if isinstance(sentences, str | Sentence):
             raise InputError("sentences is a single one: expected a list of sentences, or of lists of words.")
         unparsed = (Unparsed(given_sentence(sentence, i)) for i, sentence in enumerate(sentences))
-        return Document(tuple(mapped(lambda one: self.parse_one(one, keep_tags=keep_tags), unparsed, threads)))
+        return Document(tuple(self.parse_all(unparsed, threads, keep_tags=keep_tags)))
+
+    def parse_all(self, unparsed: Iterable[Unparsed], threads: int | None, *, keep_tags: bool = True) -> Iterator[ParsedSentence]:
+        """In their order."""
+        if self.at_once > 1:
+            return mapped_together(lambda some: self.parse_together(some, keep_tags=keep_tags), unparsed, self.at_once, threads)
+        return mapped(lambda one: self.parse_one(one, keep_tags=keep_tags), unparsed, threads)
 
     def parse_one(self, unparsed: Unparsed, *, keep_tags: bool = True) -> ParsedSentence:
         self.check_columns(unparsed.sentence.columns, keep_tags=keep_tags)
         sentence = self.with_tags(unparsed.sentence, keep_tags=keep_tags)
-        parse = self.parser.parse(sentence)
-        parsed = Sentence(sentence.columns, parse.heads, parse.labels, sentence.name)
-        return ParsedSentence(parsed, parse.solution, self.parser, unparsed.text, unparsed.tokens, unparsed.offset, unparsed.record)
+        return self.parsed(unparsed, sentence, self.parser.parse(sentence))
+
+    def parse_together(self, unparsed: Sequence[Unparsed], *, keep_tags: bool = True) -> list[ParsedSentence]:
+        """Some sentences at once; a cascade is faster so, all else takes one after the other."""
+        if self.at_once == 1:
+            return [self.parse_one(one, keep_tags=keep_tags) for one in unparsed]
+        for one in unparsed:
+            self.check_columns(one.sentence.columns, keep_tags=keep_tags)
+        sentences = [self.with_tags(one.sentence, keep_tags=keep_tags) for one in unparsed]
+        parses = self.parser.parse_together(sentences)  # type: ignore[union-attr]  # a cascade, since it is fast
+        return [self.parsed(*found) for found in zip(unparsed, sentences, parses, strict=True)]
+
+    def parsed(self, unparsed: Unparsed, sentence: Sentence, parse: Parse | FactorParse | FastParse) -> ParsedSentence:
+        found = Sentence(sentence.columns, parse.heads, parse.labels, sentence.name)
+        return ParsedSentence(found, parse.solution, self.parser, unparsed.text, unparsed.tokens, unparsed.offset, unparsed.record)
+
+    def by(self, method: str) -> Pipeline:
+        """The same with another way of parsing: `cascade` (approximate, `fast`) or `exact-cascade` (`exact`); `auto` is this one."""
+        if method not in METHODS:
+            raise UnknownMethod("method", method, METHODS)
+        return METHODS[method](self)
 
     def fast(self) -> Pipeline:
         """The same with the cascade of the parser: faster, and without proofs. InputError if it has none."""
-        from zerogap.dependency.cascade import Cascade  # most do without
+        from zerogap.dependency.cascade import AT_ONCE, Cascade  # most do without
 
+        return replace(self, parser=Cascade(self.without_factors()), at_once=AT_ONCE)
+
+    def exact(self) -> Pipeline:
+        """The same with a cascade that loses nothing: the best of all trees, not only of those that the pruner leaves.
+
+        InputError if the parser has no cascade, or no bounds on its weights.
+        """
+        from zerogap.dependency.exact_cascade import ExactCascade  # most do without
+
+        return replace(self, parser=ExactCascade(self.without_factors()))
+
+    def without_factors(self) -> Parser:
         if not isinstance(self.parser, Parser):
             raise InputError("the parser scores sets of arcs, and has no cascade: expected one without them.")
-        return replace(self, parser=Cascade(self.parser))
+        return self.parser
 
     def with_tags(self, sentence: Sentence, *, keep_tags: bool) -> Sentence:
         """The sentence with the tags of the tagger: all, or only those that are not there and that the parser reads."""
@@ -94,6 +132,13 @@ class Pipeline:
             raise InputError(
                 f"the parser reads {', '.join(missing)}, which the sentences do not have: {hint}CoNLL-U files and Sentence may have them."
             )
+
+
+METHODS: dict[str, Callable[[Pipeline], Pipeline]] = {
+    "auto": lambda pipeline: pipeline,
+    "cascade": Pipeline.fast,
+    "exact-cascade": Pipeline.exact,
+}
 
 
 def given_sentence(given: Sentence | Sequence[str], i: int) -> Sentence:
