@@ -137,6 +137,31 @@ def test_the_best_tree_is_always_kept(kind, band):
                 assert (left == every_arc(len(sentence))).all()
 
 
+@pytest.mark.parametrize("band", [0, 1, 50])
+@pytest.mark.parametrize("rule", [Rule(MARGIN, 0.0), Rule(MEAN, 1.0)])
+def test_a_cascade_of_any_band_that_prunes_everything(parsers, band, rule):
+    """One tree is left, and it is the answer."""
+    trained, (data, held_out) = parsers
+    parser = with_cascade(trained["grandsibling"], data, held_out, band=band, epochs=1)
+    cascade = Cascade(replace(parser, passes=tuple(one if one.kind == DICTIONARY else replace(one, rule=rule) for one in parser.passes)))
+    found, (_, left) = cascade.parse_together(held_out), cascade.parsed(held_out)
+    for sentence, parse, after in zip(held_out, found, left[:, 3].tolist(), strict=True):
+        assert is_tree(parse.heads, projective=True, single_root=True)
+        assert after >= len(sentence)
+        assert parse.solution.score <= parse.solution.bound
+        allowed = every_arc(len(sentence))
+        for one in cascade.passes:
+            allowed = one.narrowed(cascade.hashes([sentence])[0], allowed)
+        assert after == allowed.sum()
+
+
+@pytest.mark.parametrize("band", [-1, True, 1.5])
+def test_bands_that_are_none(parsers, band):
+    trained, (data, held_out) = parsers
+    with pytest.raises(InputError, match=f"band is {band}: expected a width of 0 or more"):
+        with_cascade(trained["first"], data, held_out, band=band)
+
+
 def test_indices_of_a_band():
     """Section 8.3.3: short arcs stand for themselves, long ones for all from their side."""
     places = places_of(6, 2)

@@ -139,8 +139,8 @@ class Cascade:
         order, single_root = ORDERS[self.parser.order] if passes is None else NOTHING, 1 if self.parser.single_root else 0
         band = by_kind[VINE].band if VINE in by_kind else 0
         parse_by_cascade(
-            np.concatenate(rows or [NO_TOKENS]), starts, *models, last, rules, values, 1 if DICTIONARY in by_kind else 0, band, order, single_root,
-            heads, left, kept,
+            np.concatenate(rows or [NO_TOKENS]), starts, *models, last, rules, values, 1 if DICTIONARY in by_kind else 0, band, order,
+            single_root, heads, left, kept,
         )  # fmt: skip
         return heads, left
 

@@ -56,8 +56,7 @@ class Pass:
         if self.kind not in KINDS:
             raise InputError(f"kind is {self.kind!r}: expected one of {', '.join(KINDS)}.")
         self.rule.checked()
-        if isinstance(self.band, bool) or not isinstance(self.band, int) or self.band < 0:
-            raise InputError(f"band is {self.band!r}: expected a width of 0 or more.")
+        check_band(self.band)
         check_features(self.kind, self.model.features)
 
     def narrowed(self, hashes: Keys, allowed: Allowed, *, single_root: bool = True) -> Allowed:
@@ -79,6 +78,11 @@ def has_tree(allowed: Allowed, *, single_root: bool) -> bool:
 def chain(size: int) -> Allowed:
     """The tree in which every word is under the one before it. A best vine need not leave any other: outer arcs say only a side."""
     return np.eye(size, k=1, dtype=np.bool_)
+
+
+def check_band(band: int) -> None:
+    if isinstance(band, bool) or not isinstance(band, int) or band < 0:
+        raise InputError(f"band is {band!r}: expected a width of 0 or more.")
 
 
 def check_features(kind: str, features: PartFeatures) -> None:

@@ -26,6 +26,7 @@ from zerogap.dependency.cascade_passes import (
     VINE,
     Pass,
     banded_scores,
+    check_band,
     marginals_of,
     places_of,
 )
@@ -312,6 +313,7 @@ def with_cascade(
     for name, given, known in (("learner", learner, LEARNERS), ("rule", rule, LARGEST)):
         if given not in known:
             raise UnknownMethod(name, given, list(known))
+    check_band(band)
     single_root = parser.single_root
     train_set = checked(sentences, single_root, "sentences")
     held_out = checked(development, single_root, "development")
