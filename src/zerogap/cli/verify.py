@@ -82,10 +82,9 @@ def verify_lines(path: Path, keep_going: bool) -> None:
 
 
 def write_verifier(path: Path) -> None:
-    import zerogap.proof
     from zerogap.io.lines import writing
+    from zerogap.proof.standalone import one_file
 
-    source = Path(zerogap.proof.__file__).with_name("standalone.py")  # a program of its own: it is copied, never imported here
     with writing(path) as file:
-        file.write(source.read_text(encoding="utf-8"))
+        file.write(one_file())
     print(f"{path}: python {path} proofs.jsonl", file=sys.stderr)
