@@ -159,9 +159,8 @@ def costs(given: argparse.Namespace) -> None:
     import pickle
 
     from zerogap.batch.chunks import Position, chunks_of
-    from zerogap.batch.engines import Worker
     from zerogap.batch.tasks import ParseTask
-    from zerogap.batch.worker import Order
+    from zerogap.batch.worker import Order, Worker
 
     source = corpus(given.folder / "costs.conllu", given.sentences, given.words)
     solver = ParseTask().load("conllu")
