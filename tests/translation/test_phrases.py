@@ -66,7 +66,7 @@ def a_bad_start(problem, seed, width):
     changed = {
         (phrase_progress, "beam_search"): lambda *_, **__: start,
         (phrase_progress, "first_multipliers"): lambda *_: rng.integers(-2, 3, len(problem)).astype(float),
-        (optimal_beam, "FIRST_STATES"): int(rng.choice([8, 10**6])), (optimal_beam, "LIKELIEST_STEPS"): 0,
+        (optimal_beam, "FIRST_STATES"): int(rng.choice([8, 10**6])), (optimal_beam, "LIKELIEST_STEPS"): (),
         (optimal_beam, "FIRST_PHRASES"): int(rng.choice([1, 8, 10**6])), (optimal_beam, "LATTICE_STEPS"): 1,
         (optimal_beam, "GRAPH_STEPS"): int(rng.integers(1, 3)), (optimal_beam, "FIRST_WIDTH"): width,
     }  # fmt: skip

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, readonly, writable
+from zerogap.oracles.compile import boolean, float64, inlined, inner, int64, kernel, readonly, writable
 from zerogap.oracles.phrase_coverage import WINDOW, gap_of, has_word, joined, obeys, reaches_back
 from zerogap.oracles.phrase_options import OPTION_TYPES, ROW_TYPES, Options, Rows, fill_row
 
@@ -40,15 +40,15 @@ def estimates(n, span_first, scores, word_start, rest, words, row_zero):
     return estimate
 
 
-@inner
-def place_of(slots, covered, end, state, row_covered, row_end, row_state):
+@inlined
+def place_of(stack, bits, end, state, slots, covered, ends, states):
     """Where a hypothesis is in the hash table of its stack, or the free slot for it: slots have indices + 1."""
-    mixed = (covered * np.uint64(0x9E3779B97F4A7C15)) ^ (np.uint64(end * 1000003 + state) * np.uint64(0xC2B2AE3D27D4EB4F))
-    mask = slots.shape[0] - 1
+    mixed = (bits * np.uint64(0x9E3779B97F4A7C15)) ^ (np.uint64(end * 1000003 + state) * np.uint64(0xC2B2AE3D27D4EB4F))
+    mask = slots.shape[1] - 1
     at = np.int64((mixed ^ (mixed >> np.uint64(31))) & np.uint64(mask))
-    while slots[at] != 0:
-        k = slots[at] - 1
-        if row_covered[k] == covered and row_state[k] == state and row_end[k] == end:
+    while slots[stack, at] != 0:
+        k = slots[stack, at] - 1
+        if covered[stack, k] == bits and states[stack, k] == state and ends[stack, k] == end:
             break
         at = (at + 1) & mask
     return at
@@ -73,7 +73,7 @@ def cut_down(c, size, threshold, count, covered, ends, states, score, total, bac
     phrase[c, :kept] = phrase[c][order]
     slots[c, :] = 0
     for k in range(kept):
-        slots[c, place_of(slots[c], covered[c, k], ends[c, k], states[c, k], covered[c], ends[c], states[c])] = k + 1
+        slots[c, place_of(c, covered[c, k], ends[c, k], states[c, k], slots, covered, ends, states)] = k + 1
     return kept, total[c, kept - 1] if kept == size else -np.inf
 
 
@@ -180,13 +180,17 @@ def beam_search(
                                     break
                                 w += 1
                             if into == n:
-                                fill_row(state, table, following, is_filled, row_start, row_words, row_scores, row_next, back_offs, shorter)
+                                if not is_filled[state]:
+                                    fill_row(
+                                        state, table, following, is_filled,
+                                        row_start, row_words, row_scores, row_next, back_offs, shorter,
+                                    )  # fmt: skip
                                 value += table[state, end_word]
                             worth = value + later
                             to = into * layers + layer_of[state]
                             if not worth > least[to]:
                                 continue
-                            at = place_of(slots[to], now, s + k, state, covered[to], ends[to], states[to])
+                            at = place_of(to, now, s + k, state, slots, covered, ends, states)
                             x = slots[to, at] - 1
                             if x < 0:
                                 x = count[to]

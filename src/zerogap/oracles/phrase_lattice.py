@@ -89,15 +89,26 @@ def first_words(n, v, span_first, word_start, words):
 
 
 @inner
-def matters(e, q, known, in_reach, row_start, row_words):  # out: known (n + 1, states)
-    """Whether a word that may follow the end e is listed after state q."""
-    if known[e, q] == 0:
-        known[e, q] = 1
-        for i in range(row_start[q], row_start[q + 1]):
-            if in_reach[e, row_words[i]]:
-                known[e, q] = 2
-                break
-    return known[e, q] == 2
+def where_states_matter(n, v, end_word, jumps, position_start, group_word, row_start, row_words):
+    """matters[e, q]: whether a word that may follow the end e is listed after state q."""
+    n_states, places = row_start.shape[0] - 1, n // 64 + 1
+    reach = np.zeros((v, places), dtype=np.uint64)  # bits: the ends that a word may follow
+    for e in range(n + 1):
+        bit = np.uint64(1) << np.uint64(e & 63)
+        reach[end_word, e >> 6] |= bit
+        for s in range(n):
+            if jumps[e, s]:
+                for g in range(position_start[s], position_start[s + 1]):
+                    reach[group_word[g], e >> 6] |= bit
+    matters = np.empty((n + 1, n_states), dtype=np.bool_)
+    for q in range(n_states):
+        for k in range(places):
+            bits = np.uint64(0)
+            for i in range(row_start[q], row_start[q + 1]):
+                bits |= reach[row_words[i], k]
+            for e in range(64 * k, min(64 * k + 64, n + 1)):
+                matters[e, q] = (bits >> np.uint64(e & 63)) & np.uint64(1) != 0
+    return matters
 
 
 RESULT = types.Tuple(
@@ -109,69 +120,40 @@ RESULT = types.Tuple(
 )  # fmt: skip
 
 
-@kernel(RESULT(int64, int64, int64, readonly(boolean, 2), float64, *OPTION_TYPES, *ROW_TYPES))
-def explore(
-    n, start, end_word, jumps, distortion,
-    span_first, number, scores, most, word_start, words, alone, rest,
+@inner
+def visit_ends(
+    x, n_ends, n_firsts, n_enter, n_leave, jumps, distortion,
+    position_start, group_word, group_start, members, matters, length_of, end_of, first_of, first_of_word, listed,
+    end_at, end_state, shorter_end, shorter_score, enter_start, enter_first, enter_score,
+    first_at, first_group, leave_start, leave_option, leave_end, leave_score,
+    scores, word_start, words, alone, rest,
     table, following, is_filled, row_start, row_words, row_scores, row_next, back_offs, shorter,
-):  # fmt: skip
-    """Ends and firsts in the order in which they are found, with their arcs."""
-    n_states, v = table.shape
-    longest = span_first.shape[1] - 1
-    position_start, group_word, group_start, members = first_words(n, v, span_first, word_start, words)
-    in_reach = np.zeros((n + 1, v), dtype=np.bool_)
-    for e in range(n + 1):
-        in_reach[e, end_word] = True
-        for s in range(n):
-            if not jumps[e, s]:
-                continue
-            for g in range(position_start[s], position_start[s + 1]):
-                in_reach[e, group_word[g]] = True
-    length_of = np.zeros(scores.shape[0], dtype=np.int64)
-    for s in range(n):
-        for k in range(1, longest + 1):
-            for p in range(span_first[s, k - 1], span_first[s, k]):
-                length_of[p] = k
-    known = np.zeros((n + 1, n_states), dtype=np.int8)
-    end_of = np.full((n + 1, n_states), -1, dtype=np.int32)
-    first_of = np.full((n, n_states), -1, dtype=np.int32)
-    first_of_word = np.full((n, v), -1, dtype=np.int32)  # where the word leads to the empty state
-    listed = np.full(v, -1, dtype=np.int64)
+):  # fmt: skip  # out: all from end_of to leave_score
+    """Follows ends from x on, until none is left or some array might be too short; returns where it stands, as it was told.
 
-    end_at, end_state = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int64)
-    shorter_end, shorter_score = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.float64)
-    enter_start, enter_first, enter_score = (
-        np.empty(1024, dtype=np.int64),
-        np.empty(16384, dtype=np.int64),
-        np.empty(16384, dtype=np.float64),
-    )
-    first_at, first_group, leave_start = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int64)
-    leave_option, leave_end, leave_score = (
-        np.empty(16384, dtype=np.int64),
-        np.empty(16384, dtype=np.int64),
-        np.empty(16384, dtype=np.float64),
-    )
-    end_at[0], end_state[0] = 0, start
-    n_ends, n_firsts, n_enter, n_leave = 1, 0, 0, 0
-    x = 0
+    Arrays that are replaced within a loop have their references counted in every turn: so they are not, and whoever calls does it.
+    """
+    n, n_options, n_groups = jumps.shape[1], scores.shape[0], group_word.shape[0]
     while x < n_ends:
+        if (
+            n_ends + n_options + 2 > end_at.shape[0]
+            or n_firsts + n_groups + 1 > first_at.shape[0]
+            or n_enter + n_groups > enter_first.shape[0]
+            or n_leave + n_options > leave_option.shape[0]
+        ):
+            break
         e, q = end_at[x], end_state[x]
-        end_at, end_state = grown(end_at, n_ends + 1), grown(end_state, n_ends + 1)
-        shorter_end, shorter_score = grown(shorter_end, n_ends + 1), grown_numbers(shorter_score, n_ends + 1)
-        enter_start = grown(enter_start, n_ends + 2)
         enter_start[x] = n_enter
         shorter_end[x], shorter_score[x] = -1, 0.0
         if q != 0:
             price, below = back_offs[q], shorter[q]
-            while below != 0 and not matters(e, below, known, in_reach, row_start, row_words):
+            while below != 0 and not matters[e, below]:
                 price += back_offs[below]
                 below = shorter[below]
             if x == 0 or end_of[e, below] < 0:
-                y = np.int64(n_ends)
-                end_at[y], end_state[y] = e, below
-                end_of[e, below] = y
+                end_at[n_ends], end_state[n_ends] = e, below
+                end_of[e, below] = n_ends
                 n_ends += 1
-                end_at, end_state = grown(end_at, n_ends + 1), grown(end_state, n_ends + 1)
             shorter_end[x], shorter_score[x] = end_of[e, below], price
         for i in range(row_start[q], row_start[q + 1]):
             listed[row_words[i]] = i
@@ -179,8 +161,6 @@ def explore(
             if not jumps[e, s]:
                 continue
             jump = -distortion * abs(s - e)
-            groups = position_start[s + 1] - position_start[s]
-            enter_first, enter_score = grown(enter_first, n_enter + groups), grown_numbers(enter_score, n_enter + groups)
             for g in range(position_start[s], position_start[s + 1]):
                 w = group_word[g]
                 i = listed[w]
@@ -195,12 +175,7 @@ def explore(
                     else:
                         first_of_word[s, w] = f
                     n_firsts += 1
-                    first_at, first_group = grown(first_at, n_firsts), grown(first_group, n_firsts)
-                    leave_start = grown(leave_start, n_firsts + 1)
                     first_at[f], first_group[f], leave_start[f] = s, g, n_leave
-                    many = group_start[g + 1] - group_start[g]
-                    leave_option, leave_end = grown(leave_option, n_leave + many), grown(leave_end, n_leave + many)
-                    leave_score = grown_numbers(leave_score, n_leave + many)
                     for m in range(group_start[g], group_start[g + 1]):
                         p = members[m]
                         state, value = after, scores[p]
@@ -210,27 +185,81 @@ def explore(
                             state = alone[last - 1]
                         else:
                             for b in range(a + 1, last):
-                                fill_row(state, table, following, is_filled, row_start, row_words, row_scores, row_next, back_offs, shorter)
+                                if not is_filled[state]:
+                                    fill_row(
+                                        state, table, following, is_filled,
+                                        row_start, row_words, row_scores, row_next, back_offs, shorter,
+                                    )  # fmt: skip
                                 value += table[state, words[b]]
                                 state = np.int64(following[state, words[b]])
                         stop = s + length_of[p]
-                        while state != 0 and not matters(stop, state, known, in_reach, row_start, row_words):
+                        while state != 0 and not matters[stop, state]:
                             value += back_offs[state]
                             state = shorter[state]
                         y = np.int64(end_of[stop, state])
                         if y < 0:
                             y = np.int64(n_ends)
-                            n_ends += 1
-                            end_at, end_state = grown(end_at, n_ends + 1), grown(end_state, n_ends + 1)
                             end_at[y], end_state[y] = stop, state
                             end_of[stop, state] = y
+                            n_ends += 1
                         leave_option[n_leave], leave_end[n_leave], leave_score[n_leave] = p, y, value
                         n_leave += 1
                 enter_first[n_enter], enter_score[n_enter] = f, jump + row_scores[i]
                 n_enter += 1
         x += 1
-    enter_start = grown(enter_start, n_ends + 1)
-    leave_start = grown(leave_start, n_firsts + 1)
+    return x, n_ends, n_firsts, n_enter, n_leave
+
+
+@kernel(RESULT(int64, int64, int64, readonly(boolean, 2), float64, *OPTION_TYPES, *ROW_TYPES))
+def explore(
+    n, start, end_word, jumps, distortion,
+    span_first, number, scores, most, word_start, words, alone, rest,
+    table, following, is_filled, row_start, row_words, row_scores, row_next, back_offs, shorter,
+):  # fmt: skip
+    """Ends and firsts in the order in which they are found, with their arcs."""
+    n_states, v = table.shape
+    longest, n_options = span_first.shape[1] - 1, scores.shape[0]
+    position_start, group_word, group_start, members = first_words(n, v, span_first, word_start, words)
+    matters = where_states_matter(n, v, end_word, jumps, position_start, group_word, row_start, row_words)
+    length_of = np.zeros(n_options, dtype=np.int64)
+    for s in range(n):
+        for k in range(1, longest + 1):
+            for p in range(span_first[s, k - 1], span_first[s, k]):
+                length_of[p] = k
+    end_of = np.full((n + 1, n_states), -1, dtype=np.int32)
+    first_of = np.full((n, n_states), -1, dtype=np.int32)
+    first_of_word = np.full((n, v), -1, dtype=np.int32)  # where the word leads to the empty state
+    listed = np.full(v, -1, dtype=np.int64)
+
+    room = n_options + 1024
+    end_at, end_state = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
+    shorter_end, shorter_score, enter_start = np.empty(room, dtype=np.int64), np.empty(room), np.empty(room, dtype=np.int64)
+    first_at, first_group, leave_start = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
+    room = n_options + 16384
+    enter_first, enter_score = np.empty(room, dtype=np.int64), np.empty(room)
+    leave_option, leave_end, leave_score = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64), np.empty(room)
+    end_at[0], end_state[0] = 0, start
+    x, n_ends, n_firsts, n_enter, n_leave = 0, 1, 0, 0, 0
+    while True:
+        x, n_ends, n_firsts, n_enter, n_leave = visit_ends(
+            x, n_ends, n_firsts, n_enter, n_leave, jumps, distortion,
+            position_start, group_word, group_start, members, matters, length_of, end_of, first_of, first_of_word, listed,
+            end_at, end_state, shorter_end, shorter_score, enter_start, enter_first, enter_score,
+            first_at, first_group, leave_start, leave_option, leave_end, leave_score,
+            scores, word_start, words, alone, rest,
+            table, following, is_filled, row_start, row_words, row_scores, row_next, back_offs, shorter,
+        )  # fmt: skip
+        if x == n_ends:
+            break
+        room = n_ends + n_options + 2
+        end_at, end_state, enter_start = grown(end_at, room), grown(end_state, room), grown(enter_start, room)
+        shorter_end, shorter_score = grown(shorter_end, room), grown_numbers(shorter_score, room)
+        room = n_firsts + n_options + 1
+        first_at, first_group, leave_start = grown(first_at, room), grown(first_group, room), grown(leave_start, room)
+        room = n_enter + n_options
+        enter_first, enter_score = grown(enter_first, room), grown_numbers(enter_score, room)
+        room = n_leave + n_options
+        leave_option, leave_end, leave_score = grown(leave_option, room), grown(leave_end, room), grown_numbers(leave_score, room)
     enter_start[n_ends], leave_start[n_firsts] = n_enter, n_leave
     return (
         end_at[:n_ends].copy(), end_state[:n_ends].copy(), shorter_end[:n_ends].copy(), shorter_score[:n_ends].copy(),
@@ -248,7 +277,8 @@ def fill_final(
 ):  # fmt: skip  # out: final
     for x in range(end_state.shape[0]):
         q = end_state[x]
-        fill_row(q, table, following, is_filled, row_start, row_words, row_scores, row_next, back_offs, shorter)
+        if not is_filled[q]:
+            fill_row(q, table, following, is_filled, row_start, row_words, row_scores, row_next, back_offs, shorter)
         final[x] = table[q, end_words[0]]
     return 0
 

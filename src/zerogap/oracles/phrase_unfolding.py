@@ -17,7 +17,6 @@ from zerogap.oracles.compile import float64, inner, int32, int64, kernel, readon
 from zerogap.oracles.phrase_graph import GRAPH_TYPES, Graph
 from zerogap.oracles.phrase_lattice import LATTICE_TYPES, Lattice
 from zerogap.oracles.phrase_outside import Outside
-from zerogap.oracles.pools import grown, grown_numbers
 
 ARRAYS = types.Tuple((int64, writable(int64, 1), writable(int64, 1), writable(int64, 1), writable(float64, 1), writable(int64, 1)))
 
@@ -39,8 +38,11 @@ def unroll(
     number = np.full((n + 1) * width, -1, dtype=np.int32)
     inside = np.full((n + 1, n_ends), -np.inf)
     entered = np.empty(n_firsts)
-    state, arc_start = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int64)
-    arc_to, arc_option, arc_score = np.empty(4096, dtype=np.int64), np.empty(4096, dtype=np.int64), np.empty(4096)
+    # room for all that may come: what is not written takes no memory, and arrays that are replaced within a loop would make it slow
+    state, arc_start = np.empty((n + 1) * width + 1, dtype=np.int64), np.empty((n + 1) * width + 2, dtype=np.int64)
+    widest = enter_first.shape[0] + leave_option.shape[0] + 2 * n_ends
+    room = min(most_arcs, n * widest) + widest
+    arc_to, arc_option, arc_score = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64), np.empty(room)
     nodes, arcs = 0, 0
     inside[0, 0] = 0.0
     for c in range(n + 1):
@@ -53,12 +55,9 @@ def unroll(
                 x = 0 if i == 0 else high - i
             if inside[c, x] == -np.inf:
                 continue
-            state, arc_start = grown(state, nodes + 2), grown(arc_start, nodes + 2)
             state[nodes], arc_start[nodes] = c * width + x, arcs
             number[c * width + x] = nodes
             nodes += 1
-            room = arcs + enter_start[x + 1] - enter_start[x] + 2
-            arc_to, arc_option, arc_score = grown(arc_to, room), grown(arc_option, room), grown_numbers(arc_score, room)
             so_far = inside[c, x]
             if c == n:
                 arc_to[arcs], arc_option[arcs], arc_score[arcs] = -1, -1, final[x]
@@ -83,12 +82,9 @@ def unroll(
         for f in range(n_firsts):
             if entered[f] == -np.inf:
                 continue
-            state, arc_start = grown(state, nodes + 2), grown(arc_start, nodes + 2)
             state[nodes], arc_start[nodes] = c * width + n_ends + f, arcs
             number[c * width + n_ends + f] = nodes
             nodes += 1
-            room = arcs + leave_start[f + 1] - leave_start[f]
-            arc_to, arc_option, arc_score = grown(arc_to, room), grown(arc_option, room), grown_numbers(arc_score, room)
             for j in range(leave_start[f], leave_start[f + 1]):
                 spot = c * n_ends + leave_step[j]
                 value = entered[f] + (leave_score[j] + price[leave_option[j]])
@@ -99,7 +95,6 @@ def unroll(
                     arcs += 1
         if arcs > most_arcs:
             return 0, arc_start[:0], arc_to[:0], arc_option[:0], arc_score[:0], state[:0]
-    state, arc_start = grown(state, nodes + 1), grown(arc_start, nodes + 2)
     state[nodes], arc_start[nodes], arc_start[nodes + 1] = -1, arcs, arcs
     for a in range(arcs):
         arc_to[a] = nodes if arc_to[a] < 0 else np.int64(number[arc_to[a]])
@@ -132,15 +127,14 @@ def unfold(
     width = n_ends + leave_start.shape[0] - 1
     inside = np.full(n_nodes, -np.inf)
     number = np.full(n_nodes, -1, dtype=np.int64)
-    to, option, score = np.empty(4096, dtype=np.int64), np.empty(4096, dtype=np.int64), np.empty(4096)
-    start, of = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int64)
+    to, option, score = np.empty(most_arcs, dtype=np.int64), np.empty(most_arcs, dtype=np.int64), np.empty(most_arcs)
+    start, of = np.empty(n_nodes + 1, dtype=np.int64), np.empty(n_nodes, dtype=np.int64)
     nodes, arcs = 0, 0
     inside[0] = 0.0
     for x in range(n_nodes - 1):
         if inside[x] == -np.inf:
             continue
         number[x] = nodes
-        start, of = grown(start, nodes + 3), grown(of, nodes + 2)
         start[nodes], of[nodes] = arcs, state[x]
         nodes += 1
         longest = (state[x] >> known) % width
@@ -152,7 +146,8 @@ def unfold(
                 so_far = inside[x] + (extra + arc_score[a])
                 if first == n_nodes - 1:  # the end of the sentence
                     if level == x and so_far > least:
-                        to, option, score = grown(to, arcs + 1), grown(option, arcs + 1), grown_numbers(score, arcs + 1)
+                        if arcs == most_arcs:
+                            return 0, start[:0], to[:0], option[:0], score[:0], of[:0]
                         to[arcs], option[arcs], score[arcs] = -1, -1, arc_score[a]
                         arcs += 1
                     continue
@@ -173,15 +168,13 @@ def unfold(
                     value = so_far + (arc_score[b] + price[arc_option[b]])
                     if not value + outside[y] > least:
                         continue
+                    if arcs == most_arcs:
+                        return 0, start[:0], to[:0], option[:0], score[:0], of[:0]
                     inside[y] = max(inside[y], value)
-                    to, option, score = grown(to, arcs + 1), grown(option, arcs + 1), grown_numbers(score, arcs + 1)
                     to[arcs], option[arcs], score[arcs] = y, arc_option[b], extra + arc_score[a] + arc_score[b]
                     arcs += 1
-            if arcs > most_arcs:
-                return 0, start[:0], to[:0], option[:0], score[:0], of[:0]
             extra += back_off
             level = shorter
-    start, of = grown(start, nodes + 2), grown(of, nodes + 1)
     start[nodes], start[nodes + 1], of[nodes] = arcs, arcs, -1
     for a in range(arcs):
         to[a] = nodes if to[a] < 0 else number[to[a]]

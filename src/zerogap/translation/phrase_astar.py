@@ -22,7 +22,7 @@ MOST_HYPOTHESES = 20_000_000  # in memory
 
 def best_first_search(problem: PhraseProblem, *, time_limit: float | None = None, stack: int = STACK) -> Solution[Derivation]:
     """The best translation; with a gap if time or memory do not suffice."""
-    progress, sentence, descent = start(problem, time_limit, stack, LIKELIEST_STEPS)
+    progress, sentence, descent = start(problem, time_limit, stack, (sum(LIKELIEST_STEPS),))
     if sentence is None:
         return progress.solution()
     settle(progress, sentence, descent)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
@@ -17,14 +17,17 @@ from zerogap.oracles.phrase_graph import Graph, graph_outside, graph_path
 from zerogap.oracles.phrase_lattice import Lattice, lattice_of
 from zerogap.oracles.phrase_options import Options, best_options
 from zerogap.oracles.phrase_outside import Outside, best_path, outside_table
+from zerogap.oracles.phrase_unfolding import unrolled
 from zerogap.proof.certificate import Multipliers
 from zerogap.proof.solution import Solution
 from zerogap.relax.lagrangian import History
 from zerogap.translation.phrase_beam import Tables, beam_search, tables_of
 from zerogap.translation.phrase_problem import Derivation, PhraseProblem
-from zerogap.translation.phrase_relaxation import Descent, Evaluate, begin, descend, first_multipliers
+from zerogap.translation.phrase_relaxation import Descent, Evaluate, begin, descend, first_multipliers, prices
 
-LIKELIEST, LIKELIEST_STEPS = 6, 30  # phrases per span of the small lattice, and steps on it
+LIKELIEST = 6  # phrases per span of the small lattice
+LIKELIEST_STEPS = 1, 4, 10, 15  # on it: after each round, a look at whether that will do
+LITTLE = 20_000  # arcs of the small lattice above the best score: no more steps are needed
 
 Integers = NDArray[np.int64]
 
@@ -114,8 +117,8 @@ def sentence_of(problem: PhraseProblem, tables: Tables, options: Options) -> Sen
     return Sentence(problem, tables, lattice, outside_table(lattice, ends - starts), starts, ends)
 
 
-def start(problem: PhraseProblem, time_limit: float | None, stack: int, steps: int) -> tuple[Progress, Sentence | None, Descent]:
-    """A translation to begin with, the whole lattice, and multipliers after some steps on a small one. No lattice for no words."""
+def start(problem: PhraseProblem, time_limit: float | None, stack: int, rounds: Sequence[int]) -> tuple[Progress, Sentence | None, Descent]:
+    """A translation to begin with, the whole lattice, and multipliers after rounds of steps on a small one. No lattice for no words."""
     progress, descent = Progress(problem, time_limit), begin(np.zeros(len(problem)))
     if len(problem) == 0:
         if not problem.constraints.required:
@@ -129,13 +132,25 @@ def start(problem: PhraseProblem, time_limit: float | None, stack: int, steps: i
     if derivation is not None:  # without one, there is nothing to aim at
         progress.found(derivation)
         descent = begin(first_multipliers(problem, derivation))
-        if steps:
+        if rounds:
             with progress.spending("lattice"):
                 likely = sentence_of(problem, tables, best_options(tables.options, LIKELIEST))
+        for steps in rounds:
             improve(progress, likely.evaluate, likely, descent, steps)
+            if descent.bound <= progress.score or (len(rounds) > 1 and is_little(progress, likely, descent)):
+                break
     with progress.spending("lattice"):
         sentence = sentence_of(problem, tables, tables.options)
     return progress, sentence, begin(descent.best)
+
+
+def is_little(progress: Progress, sentence: Sentence, descent: Descent) -> bool:
+    """Whether few paths of a lattice score more than the best translation, at the best multipliers."""
+    with progress.spending("lattice"):
+        price = prices(descent.best, sentence.starts, sentence.ends)
+        sentence.evaluate(price)
+        least = progress.score - float(descent.best.sum())
+        return unrolled(sentence.lattice, sentence.outside, price, least=least, most_arcs=LITTLE) is not None
 
 
 def improve(

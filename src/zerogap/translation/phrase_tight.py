@@ -32,7 +32,7 @@ MOST_CELLS = 2**28  # of the table of outside scores: 2 GB
 
 def multipliers_only(problem: PhraseProblem, *, time_limit: float | None = None, stack: int = STACK) -> Solution[Derivation]:
     """The best translation of a beam search, or a better one that multipliers lead to, with their bound (algorithm 12)."""
-    progress, sentence, descent = start(problem, time_limit, stack, LIKELIEST_STEPS)
+    progress, sentence, descent = start(problem, time_limit, stack, (sum(LIKELIEST_STEPS),))
     if sentence is not None:
         settle(progress, sentence, descent)
     return progress.solution()
@@ -40,7 +40,7 @@ def multipliers_only(problem: PhraseProblem, *, time_limit: float | None = None,
 
 def beam_with_bound(problem: PhraseProblem, *, time_limit: float | None = None, stack: int = STACK) -> Solution[Derivation]:
     """The best translation of a beam search, with the bound of the multipliers that it suggests."""
-    progress, sentence, descent = start(problem, time_limit, stack, 0)
+    progress, sentence, descent = start(problem, time_limit, stack, ())
     if sentence is not None:
         improve(progress, sentence.evaluate, sentence, descent, 1)
         progress.multipliers = descent.best
@@ -50,7 +50,7 @@ def beam_with_bound(problem: PhraseProblem, *, time_limit: float | None = None, 
 
 def tight_relaxation(problem: PhraseProblem, *, time_limit: float | None = None, stack: int = STACK) -> Solution[Derivation]:
     """The best translation by multipliers and hard constraints, as many as are needed; with a gap if time or memory do not suffice."""
-    progress, sentence, descent = start(problem, time_limit, stack, LIKELIEST_STEPS)
+    progress, sentence, descent = start(problem, time_limit, stack, (sum(LIKELIEST_STEPS),))
     if sentence is None:
         return progress.solution()
     is_valid = settle(progress, sentence, descent)
