@@ -1,5 +1,7 @@
 """Parsing with heads against enumeration: best parses, bounds of symbols over spans, and any threshold."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,7 +10,8 @@ from hypothesis import strategies as st
 from zerogap.constituency.lexical_decoders import coarse_bounds, decode_lexical, head_index, head_scores, rule_bounds, search
 from zerogap.constituency.lexical_problem import LexicalGrammar, LexicalProblem
 from zerogap.errors import Infeasible
-from zerogap.oracles.lexical_cky import best_head_parse, head_chart
+from zerogap.oracles.lexical_cky import HeadItems, best_head_parse, head_chart
+from zerogap.oracles.lexical_marginals import items_reaching
 
 NAMES = "ABCD"
 
@@ -85,16 +88,16 @@ def optimum(problem):
 
 @given(lexical_problems(), st.sampled_from([0.5, 3.0, 10.0]))
 @settings(max_examples=300)
-def test_the_best_parse(problem, margin):
+def test_the_best_parse(problem, width):
     best = optimum(problem)
     if best is None:
         return
     for pruning in (True, False):
         if best == -np.inf:
             with pytest.raises(Infeasible):
-                decode_lexical(problem, pruning=pruning, margin=margin)
+                decode_lexical(problem, pruning=pruning, width=width)
         else:
-            solution = decode_lexical(problem, pruning=pruning, margin=margin)
+            solution = decode_lexical(problem, pruning=pruning, width=width)
             problem.check(solution.structure)
             assert solution.score == best == problem.score(solution.structure) == solution.bound
 
@@ -108,7 +111,7 @@ def test_every_threshold(problem, threshold):
     index, scores, grammar = head_index(problem.grammar), head_scores(problem), problem.grammar
     bounds = coarse_bounds(problem.grammar, scores, rule_bounds(problem.grammar, scores))
     assert bounds.best >= best
-    chart = head_chart(index, scores, bounds.outside(float(threshold)), float(threshold))
+    chart = head_chart(index, scores, HeadItems.above(bounds.outside(float(threshold))), float(threshold))
     parse = best_head_parse(index, scores, chart, grammar.binary, grammar.head_side, grammar.unary)
     found = -np.inf if parse is None else parse.score
     assert found == best if best >= threshold else found <= best
@@ -148,6 +151,46 @@ def test_pruning_leaves_things_out():
         grammar, positions=[0, 0, 1, 1], tags=[1, 2, 1, 2], verbs=[False, False],
         binary=np.stack([np.zeros((4, 2)), np.full((4, 2), -9.0)]), unary=np.zeros((0, 4, 2)), words=np.zeros((1, 4, 4)), roots=np.zeros(4),
     )  # fmt: skip
-    found = search(grammar, head_scores(problem), margin=1.0)
+    found = search(grammar, head_scores(problem), width=1.0)
     assert found.parse.symbols == [0, 1, 1]
-    assert found.tried < search(grammar, head_scores(problem), pruning=False).tried
+    assert len(found.chart.items.symbols) < len(search(grammar, head_scores(problem), pruning=False).chart.items.symbols)
+
+
+def spans_of(problem, tree):
+    """The symbols of a parse with their spans."""
+    number = {name: i for i, name in enumerate(problem.grammar.symbols)}
+    found = set()
+
+    def walk(node):
+        if not isinstance(node[1], tuple):
+            span = (node[1], node[1] + 1)
+        else:
+            spans = [walk(child) for child in node[1:]]
+            span = (spans[0][0], spans[-1][1])
+        found.add((*span, number[node[0]]))
+        return span
+
+    walk(tree)
+    return found
+
+
+@given(lexical_problems(max_words=3), st.integers(-8, 8))
+def test_max_marginals(problem, threshold):
+    """The items of the parses that reach the threshold, and no others."""
+    trees = all_parses(problem)
+    if trees is None:
+        return
+    index, scores = head_index(problem.grammar), head_scores(problem)
+    bounds = coarse_bounds(problem.grammar, scores, rule_bounds(problem.grammar, scores))
+    chart = head_chart(index, scores, HeadItems.above(bounds.outside(-np.inf)), -np.inf)
+    items = items_reaching(index, scores, chart, float(threshold))
+    expected = set().union(*(spans_of(problem, tree) for tree in trees if problem.score(tree) >= threshold))
+    found = {*zip(items.starts.tolist(), items.ends.tolist(), items.symbols.tolist(), strict=True)}
+    assert found >= expected
+    if not len(problem.grammar.unary):  # a free circle is no parse, and no harm
+        assert found == expected
+    again = head_chart(index, dataclasses.replace(scores, rest=np.zeros(len(scores.rest))), items, float(threshold))
+    parse = best_head_parse(index, scores, again, problem.grammar.binary, problem.grammar.head_side, problem.grammar.unary)
+    best = max((problem.score(tree) for tree in trees), default=-np.inf)
+    assert (parse is None) == (best < threshold)
+    assert parse is None or parse.score == best

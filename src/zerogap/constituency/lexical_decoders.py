@@ -1,9 +1,9 @@
 """Exact parsing with heads, from coarse to fine: what cannot be in a parse as good as the best one is never tried.
 
 The coarse pass scores every rule as for the best head in the span, and every word as the best sister that it can be, so that no parse
-scores more than its coarse image. The exact pass (`oracles.lexical_cky`) has only the items whose coarse bound reaches a threshold, a
-little below the coarse bound of the sentence, and is done again with lower ones until it finds a parse: nothing that was left out can
-beat it.
+scores more than its coarse image. The exact pass (`oracles.lexical_cky`) has only the items whose coarse bound reaches the score of some
+parse: nothing that was left out can beat it. That parse is the best one of the few items that are nearly as good as the coarse bound of the
+sentence.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from zerogap.constituency.lexical_problem import LexicalGrammar, LexicalProblem,
 from zerogap.errors import Infeasible, check_problem
 from zerogap.grid import Scores
 from zerogap.oracles.lexical_bounds import LOWEST, HeadIndex, SpanBounds, SpanScores
-from zerogap.oracles.lexical_cky import HeadParse, HeadScores, best_head_parse, head_chart
+from zerogap.oracles.lexical_cky import HeadChart, HeadItems, HeadParse, HeadScores, best_head_parse, head_chart
 from zerogap.oracles.lexical_rule_bounds import RuleBounds, span_rows
 from zerogap.oracles.lexical_sister_bounds import sister_boxes
 from zerogap.proof.certificate import DynamicProgram
 from zerogap.proof.solution import Solution, Trace
 from zerogap.relax.many import decode_each
 
-FIRST_MARGIN = 10.0  # log-probabilities below the coarse bound
-GROWTH = 1.5  # of the margin: a pass that is too wide costs more than one that finds nothing
-WIDEST_MARGIN = 2.0**12  # times the first one: then everything is tried
+FIRST_WIDTH = 6.0  # of the items among which a first parse is looked for: log-probabilities below the coarse bound
+GROWTH = 1.5  # of the width, when there is none
+WIDEST = 2.0**12  # times the first width: then everything is tried
 
 
-def decode_lexical(problem: LexicalProblem, *, pruning: bool = True, margin: float = FIRST_MARGIN) -> Solution[Structure]:
+def decode_lexical(problem: LexicalProblem, *, pruning: bool = True, width: float = FIRST_WIDTH) -> Solution[Structure]:
     """A best parse with its certificate; Infeasible if there is none. Without `pruning` every item is tried."""
     check_problem(problem, LexicalProblem)
     begin = time.perf_counter()
-    found = search(problem.grammar, head_scores(problem), pruning=pruning, margin=margin).parse
+    found = search(problem.grammar, head_scores(problem), pruning=pruning, width=width).parse
     structure = structure_of(problem, found)
     score = problem.score(structure)
     return Solution(structure, score, found.score, DynamicProgram(), Trace((found.score,), (score,), (time.perf_counter() - begin,)))
@@ -49,39 +49,49 @@ def decode_lexical_many(problems: Sequence[LexicalProblem], *, threads: int | No
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Search:
-    """What was found, and how: the coarse bound, the items that were left in the end, the sums that were formed."""
+    """What was found, and how: the coarse bound, the chart with everything that parses of the threshold need, the sums that were formed."""
 
     parse: HeadParse
     coarse: float
-    items: int
+    chart: HeadChart
+    threshold: float
     tried: int
 
 
 def search(
-    grammar: LexicalGrammar, given: HeadScores, *, rules: RuleBounds | None = None, pruning: bool = True, margin: float = FIRST_MARGIN,
-    known: float = LOWEST,
+    grammar: LexicalGrammar, given: HeadScores, *, rules: RuleBounds | None = None, pruning: bool = True, width: float = FIRST_WIDTH,
+    margin: float = 0.0, known: float = LOWEST,
 ) -> Search:  # fmt: skip
-    """The search alone, for scores that may have prices in them; Infeasible if there is no parse. Some parse is `known` to score this."""
-    index = head_index(grammar)
+    """The search alone, for scores that may have prices in them; Infeasible if there is no parse.
+
+    Some parse is `known` to score this. The chart has all parses that are at most `margin` worse than the best one.
+    """
     bounds = coarse_bounds(grammar, given, rule_bounds(grammar, given) if rules is None else rules)
     n = len(given.first) - 1
     if bounds.best == LOWEST:
         what, span = uncovered(grammar, bounds)
         raise Infeasible(f"the grammar has no parse of these {n} words: {what}.", (span,))
-    tried, width = 0, margin if pruning else np.inf
-    while True:
-        width = width if width <= WIDEST_MARGIN * margin else np.inf
-        threshold = known if known > LOWEST else bounds.best - width
-        outside = bounds.outside(threshold)
-        chart = head_chart(index, given, outside, threshold)
-        parse = best_head_parse(index, given, chart, grammar.binary, grammar.head_side, grammar.unary)
+    tried, wide = 0, width if pruning else np.inf
+    while known == LOWEST:
+        chart, parse = fill(grammar, given, bounds.outside(bounds.best - wide), LOWEST)
         tried += chart.tried
-        if parse is not None and parse.score >= threshold:
-            return Search(parse, bounds.best, len(chart.symbols), tried)
-        if threshold == LOWEST:
+        if parse is not None and wide < np.inf:
+            known = parse.score
+        elif parse is not None:
+            return Search(parse, bounds.best, chart, LOWEST, tried)
+        elif wide == np.inf:
             raise Infeasible(f"the grammar has no parse of these {n} words with heads that it allows.", ((0, n),))
-        known = known if parse is None else parse.score
-        width *= GROWTH
+        wide = wide * GROWTH if wide <= WIDEST * width else np.inf
+    chart, parse = fill(grammar, given, bounds.outside(known - margin), known - margin)
+    assert parse is not None  # the known one is in the chart
+    return Search(parse, bounds.best, chart, known - margin, tried + chart.tried)
+
+
+def fill(grammar: LexicalGrammar, given: HeadScores, outside: Scores, threshold: float) -> tuple[HeadChart, HeadParse | None]:
+    """The chart of all items whose `outside` is above -inf, and the best parse in it."""
+    index = head_index(grammar)
+    chart = head_chart(index, given, HeadItems.above(outside), threshold)
+    return chart, best_head_parse(index, given, chart, grammar.binary, grammar.head_side, grammar.unary)
 
 
 def uncovered(grammar: LexicalGrammar, bounds: SpanBounds) -> tuple[str, tuple[int, int]]:

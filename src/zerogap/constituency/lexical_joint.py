@@ -15,8 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.constituency.lexical_agreement import LexicalAgreement
-from zerogap.constituency.lexical_decoders import head_scores, rule_bounds, search, structure_of
+from zerogap.constituency.lexical_decoders import structure_of
 from zerogap.constituency.lexical_problem import Structure
+from zerogap.constituency.priced_search import PricedSearch
 from zerogap.errors import Infeasible, UnknownMethod, check_problem
 from zerogap.grid import Scores
 from zerogap.oracles.siblings import sibling_kernel
@@ -64,7 +65,7 @@ class AgreementParts:
     def __init__(self, problem: LexicalAgreement) -> None:
         self.problem = problem
         self.size = problem.n_words + 1
-        self.rules = rule_bounds(problem.lexical.grammar, head_scores(problem.lexical))
+        self.search = PricedSearch(problem.lexical)
         self.seen: dict[tuple[Any, ...], Answer] = {}
         tagging, positions = problem.tagging, problem.lexical.positions
         if tagging is not None:
@@ -77,10 +78,8 @@ class AgreementParts:
         lexical, n_arcs = self.problem.lexical, self.size**2
         known = max((answer.rest + float(weights[answer.parts].sum()) for answer in self.seen.values()), default=-np.inf)
         tags = weights[n_arcs:] if self.problem.tagging is not None else None
-        given = head_scores(lexical, weights[:n_arcs].reshape(self.size, self.size), tags)
-        try:
-            found = search(lexical.grammar, given, rules=self.rules, known=known).parse
-        except Infeasible:
+        found = self.search.best(weights[:n_arcs].reshape(self.size, self.size), tags, known)
+        if found is None:
             return None
         structure = structure_of(lexical, found)
         if structure not in self.seen:

@@ -54,18 +54,20 @@ class HeadIndex:
     right: HeadRules
     up: HeadRules  # unary rules by their child; there is no sister
     down: HeadRules  # by their parent, which stands in the place of the head
+    left_down: HeadRules  # binary rules in the same way: the left child has the head
+    right_down: HeadRules
 
     @classmethod
     def of(cls, n_symbols: int, root: int, binary: NDArray[np.int64], head_side: NDArray[np.int64], unary: NDArray[np.int64]) -> HeadIndex:
-        def of_side(side: int) -> HeadRules:
+        def of_side(side: int, down: bool) -> HeadRules:
             keep = np.flatnonzero(head_side == side)
-            rows = binary[keep]
-            index = HeadRules.of(rows[:, 1 + side], rows[:, 2 - side], rows[:, 0], n_symbols)
+            heads, sisters, parents = binary[keep, 1 + side], binary[keep, 2 - side], binary[keep, 0]
+            index = HeadRules.of(parents, sisters, heads, n_symbols) if down else HeadRules.of(heads, sisters, parents, n_symbols)
             return HeadRules(index.start, index.sister, index.parent, keep[index.rule])
 
         none = np.full(len(unary), -1, dtype=np.int64)
-        up = HeadRules.of(unary[:, 1], none, unary[:, 0], n_symbols)
-        return cls(n_symbols, root, of_side(0), of_side(1), up, HeadRules.of(unary[:, 0], none, unary[:, 1], n_symbols))
+        up, down = HeadRules.of(unary[:, 1], none, unary[:, 0], n_symbols), HeadRules.of(unary[:, 0], none, unary[:, 1], n_symbols)
+        return cls(n_symbols, root, of_side(0, False), of_side(1, False), up, down, of_side(0, True), of_side(1, True))
 
 
 @inner

@@ -15,10 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, readonly, writable
+from zerogap.oracles.compile import boolean, float64, inner, int32, int64, kernel, readonly, writable
 from zerogap.oracles.lexical_bounds import LOWEST, NUMBERS, PLACES, HeadIndex
 
 WORD = -1
+Shape = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,8 +40,8 @@ class HeadScores:
 
 @inner
 def join_items(
-    begin, end, symbols, lows, highs, start, sisters, parents, rules, sister_at, parent_at, offsets, hook_offsets, own_base, base,
-    between, k, binary, scores, hooks, back,
+    begin, end, symbols, lows, highs, tops, hook_tops, rule_tops, outside, threshold, start, sisters, parents, rules, sister_at, parent_at,
+    offsets, hook_offsets, own_base, base, between, k, binary, scores, hooks, back,
 ):  # out: scores, back  # fmt: skip
     """Raises the items of a span by those that have the head, from begin to end, and sisters on the other side of the split k."""
     tried = 0
@@ -54,6 +55,8 @@ def join_items(
             if sister < 0 or target < 0 or lows[sister] == highs[sister]:
                 continue
             rule, hook = rules[p], hook_offsets[sister]
+            if tops[item] + hook_tops[sister] + rule_tops[rule] + outside[target] < threshold:  # whatever the head is
+                continue
             from_, to = offsets[item] - own_base, offsets[target] - base
             tried += high - low
             for c in range(low, high):
@@ -68,30 +71,29 @@ def join_items(
     int64(
         PLACES, PLACES, readonly(boolean, 2), PLACES, readonly(float64, 3), readonly(float64, 3), PLACES, readonly(float64, 3), NUMBERS,
         PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES,
-        readonly(int64, 3), PLACES, NUMBERS, PLACES, PLACES, float64,
-        writable(int64, 3), writable(float64, 1), writable(float64, 1), writable(int64, 2),
+        readonly(int64, 3), readonly(int32, 3), PLACES, NUMBERS, NUMBERS, PLACES, float64,
+        writable(int64, 1), writable(float64, 1), writable(float64, 1), writable(int32, 2),
     )
 )  # fmt: skip
 def fill_heads(
     first, tags, between, classes, binary, unary, edges, words, rest,
     left_start, left_sister, left_parent, left_rule, right_start, right_sister, right_parent, right_rule, up_start, up_parent, up_rule,
-    bounds, symbols, outside, offsets, hook_offsets, threshold,
-    place, scores, hooks, back,
-):  # out: place (n, n + 1, symbols), scores, hooks, back (scores, 2): rule or rules + unary rule, split  # fmt: skip
+    bounds, place, symbols, outside, rule_tops, offsets, threshold,
+    hook_offsets, scores, hooks, back,
+):  # out: hook_offsets (items,): -1 for none, scores, hooks, back (scores, 2): rule or rules + unary rule, split  # fmt: skip
     """How many sums were formed for binary rules."""
     n, size, n_rules = bounds.shape[0], tags.shape[0], binary.shape[0]
     lows, highs = np.zeros(symbols.shape[0], dtype=np.int64), np.zeros(symbols.shape[0], dtype=np.int64)  # where live heads are
+    tops, hook_tops = np.full(symbols.shape[0], LOWEST), np.full(symbols.shape[0], LOWEST)  # over heads; with `rest`
     dirty = np.zeros(symbols.shape[0], dtype=np.bool_)
     waiting = np.empty(symbols.shape[0] + 1, dtype=np.int64)
-    tried = 0
+    tried, hooks_end = 0, 0
     for length in range(1, n + 1):
         for i in range(n - length + 1):
             j = i + length
             begin, end, base = bounds[i, j, 0], bounds[i, j, 1], first[i]
             if begin == end:
                 continue
-            for item in range(begin, end):
-                place[i, j, symbols[item]] = item
             if length == 1:
                 for c in range(first[i], first[j]):
                     item = place[i, j, tags[c]]
@@ -100,12 +102,14 @@ def fill_heads(
                         back[offsets[item] + c - base, 0] = WORD
             for k in range(i + 1, j):
                 tried += join_items(
-                    bounds[i, k, 0], bounds[i, k, 1], symbols, lows, highs, left_start, left_sister, left_parent, left_rule,
-                    place[k, j], place[i, j], offsets, hook_offsets, first[i], base, between, k, binary, scores, hooks, back,
+                    bounds[i, k, 0], bounds[i, k, 1], symbols, lows, highs, tops, hook_tops, rule_tops, outside, threshold,
+                    left_start, left_sister, left_parent, left_rule, place[k, j], place[i, j], offsets, hook_offsets, first[i], base,
+                    between, k, binary, scores, hooks, back,
                 )  # fmt: skip
                 tried += join_items(
-                    bounds[k, j, 0], bounds[k, j, 1], symbols, lows, highs, right_start, right_sister, right_parent, right_rule,
-                    place[i, k], place[i, j], offsets, hook_offsets, first[k], base, between, k, binary, scores, hooks, back,
+                    bounds[k, j, 0], bounds[k, j, 1], symbols, lows, highs, tops, hook_tops, rule_tops, outside, threshold,
+                    right_start, right_sister, right_parent, right_rule, place[i, k], place[i, j], offsets, hook_offsets, first[k], base,
+                    between, k, binary, scores, hooks, back,
                 )  # fmt: skip
             height = 0
             for item in range(begin, end):  # unary rules until nothing gets better
@@ -144,13 +148,17 @@ def fill_heads(
             for item in range(begin, end):
                 low, high = first[j], first[i]
                 for c in range(first[i], first[j]):
-                    if scores[offsets[item] + c - base] > LOWEST:
+                    score = scores[offsets[item] + c - base]
+                    if score > LOWEST:
                         low, high = min(low, c), max(high, c + 1)
+                        tops[item] = max(tops[item], score + rest[c])
                 lows[item], highs[item] = (low, high) if low < high else (0, 0)
                 kind = classes[symbols[item]]
-                if kind < 0:
+                if kind < 0 or low >= high:
                     continue
-                hook = hook_offsets[item]
+                hook = hook_offsets[item] = hooks_end
+                hooks_end += size
+                hooks[hook:hooks_end] = LOWEST
                 for m in range(low, high):
                     score = scores[offsets[item] + m - base]
                     if score > LOWEST:
@@ -158,19 +166,51 @@ def fill_heads(
                             hooks[hook + h] = max(hooks[hook + h], score + words[kind, m, h])
                         for h in range(first[j], size):
                             hooks[hook + h] = max(hooks[hook + h], score + words[kind, m, h])
+                for h in range(size):
+                    hook_tops[item] = max(hook_tops[item], hooks[hook + h])
     return tried
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class HeadItems:
+    """Symbols over spans, sorted by span, each with the most that the rest of a parse can add."""
+
+    starts: NDArray[np.int64]  # (items,)
+    ends: NDArray[np.int64]
+    symbols: NDArray[np.int64]
+    outside: Scores
+    bounds: NDArray[np.int64]  # (n, n + 1, 2): the items of a span, from and to
+    place: NDArray[np.int32]  # (n, n + 1, symbols): the item, -1 for none
+
+    @classmethod
+    def of(cls, starts: NDArray[np.int64], ends: NDArray[np.int64], symbols: NDArray[np.int64], outside: Scores, shape: Shape) -> HeadItems:
+        n = shape[0]
+        edges = np.searchsorted(starts * (n + 1) + ends, np.arange(n * (n + 1) + 1)).astype(np.int64)
+        bounds = np.ascontiguousarray(np.stack([edges[:-1], edges[1:]], axis=1).reshape(n, n + 1, 2))
+        place = np.full(shape, -1, dtype=np.int32)
+        place[starts, ends, symbols] = np.arange(len(symbols))
+        return cls(starts, ends, symbols, outside, bounds, place)
+
+    @classmethod
+    def above(cls, outside: Scores) -> HeadItems:
+        """Those whose `outside` (n, n + 1, symbols) is above -inf."""
+        starts, ends, symbols = (np.ascontiguousarray(axis) for axis in np.nonzero(outside > LOWEST))
+        return cls.of(starts, ends, symbols, outside[starts, ends, symbols], outside.shape)
+
+    def some(self, keep: NDArray[np.bool_], outside: Scores) -> HeadItems:
+        return HeadItems.of(self.starts[keep], self.ends[keep], self.symbols[keep], outside[keep], self.place.shape)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class HeadChart:
     """The filled items."""
 
-    bounds: NDArray[np.int64]  # (n, n + 1, 2): the items of a span, from and to
-    symbols: NDArray[np.int64]
-    offsets: NDArray[np.int64]  # (items,): where the scores of the heads in the span begin
-    place: NDArray[np.int64]  # (n, n + 1, symbols): the item, -1 for none
+    items: HeadItems
+    offsets: NDArray[np.int64]  # (items + 1,): where the scores of the heads in the span begin
     scores: Scores
-    back: NDArray[np.int64]
+    hook_offsets: NDArray[np.int64]  # (items,): where the hooks of all heads begin, -1 for none
+    hooks: Scores
+    back: NDArray[np.int32]
     tried: int
 
 
@@ -183,36 +223,30 @@ class HeadParse:
     sizes: list[int]  # the number of children, 0 over a word
 
 
-def head_chart(index: HeadIndex, given: HeadScores, outside: Scores, threshold: float) -> HeadChart:
-    """Fills the items whose `outside` (n, n + 1, symbols) is above -inf, and of them the heads that can be in a parse of the threshold."""
-    n, size = len(outside), len(given.tags)
-    starts, ends, symbols = np.nonzero(outside > LOWEST)
-    spans = starts * (n + 1) + ends
-    edges = np.searchsorted(spans, np.arange(n * (n + 1) + 1)).astype(np.int64)
-    bounds = np.ascontiguousarray(np.stack([edges[:-1], edges[1:]], axis=1).reshape(n, n + 1, 2))
-    widths = given.first[ends] - given.first[starts]
-    offsets = np.concatenate([[0], np.cumsum(widths)]).astype(np.int64)
-    hooked = given.classes[symbols] >= 0
-    hook_offsets = np.where(hooked, (np.cumsum(hooked) - 1) * size, -1).astype(np.int64)
-    place = np.full(outside.shape, -1, dtype=np.int64)
-    scores, hooks = np.full(offsets[-1], LOWEST), np.full(int(hooked.sum()) * size, LOWEST)
-    back = np.full((len(scores), 2), WORD, dtype=np.int64)
+def head_chart(index: HeadIndex, given: HeadScores, items: HeadItems, threshold: float) -> HeadChart:
+    """Fills the items, and of them the heads that can be in a parse of the threshold."""
+    offsets = np.concatenate([[0], np.cumsum(given.first[items.ends] - given.first[items.starts])]).astype(np.int64)
+    hook_offsets = np.full(len(items.symbols), -1, dtype=np.int64)
+    scores, hooks = np.full(offsets[-1], LOWEST), np.empty(int((given.classes[items.symbols] >= 0).sum()) * len(given.tags))
+    back = np.empty((len(scores), 2), dtype=np.int32)
+    rule_tops = given.binary.max(axis=(1, 2), initial=LOWEST)
     left, right, up = index.left, index.right, index.up
     tried = fill_heads(
         given.first, given.tags, given.between, given.classes, given.binary, given.unary, given.edges, given.words, given.rest,
         left.start, left.sister, left.parent, left.rule, right.start, right.sister, right.parent, right.rule, up.start, up.parent, up.rule,
-        bounds, symbols.astype(np.int64), outside[starts, ends, symbols], offsets, hook_offsets, threshold,
-        place, scores, hooks, back,
+        items.bounds, items.place, items.symbols, items.outside, rule_tops, offsets, threshold,
+        hook_offsets, scores, hooks, back,
     )  # fmt: skip
-    return HeadChart(bounds, symbols.astype(np.int64), offsets, place, scores, back, int(tried))
+    return HeadChart(items, offsets, scores, hook_offsets, hooks, back, int(tried))
 
 
 def best_head_parse(
     index: HeadIndex, given: HeadScores, chart: HeadChart, binary: NDArray[np.int64], head_side: NDArray[np.int64], unary: NDArray[np.int64]
 ) -> HeadParse | None:
     """A best parse of the chart, read off its back-pointers; None if there is none."""
-    n = len(chart.bounds)
-    top = chart.place[0, n, index.root]
+    place = chart.items.place
+    n = len(place)
+    top = place[0, n, index.root]
     if top < 0:
         return None
     totals = chart.scores[chart.offsets[top] : chart.offsets[top + 1]] + given.roots
@@ -222,7 +256,7 @@ def best_head_parse(
     waiting = [(0, n, index.root, int(totals.argmax()))]
     while waiting:
         i, j, x, c = waiting.pop()
-        at = int(chart.offsets[chart.place[i, j, x]]) + c - int(given.first[i])
+        at = int(chart.offsets[place[i, j, x]]) + c - int(given.first[i])
         rule, split = chart.back[at].tolist()
         symbols.append(x)
         if rule == WORD:
@@ -234,7 +268,7 @@ def best_head_parse(
             sizes.append(2)
             side = int(head_side[rule])
             below, (start, end) = binary[rule, 1:].tolist(), ((split, j), (i, split))[side]
-            item, low = int(chart.place[start, end, below[1 - side]]), int(given.first[start])
+            item, low = int(place[start, end, below[1 - side]]), int(given.first[start])
             found = chart.scores[chart.offsets[item] : chart.offsets[item + 1]]
             m = low + int((found + given.words[given.classes[below[1 - side]], low : low + len(found), c]).argmax())
             heads = (c, m) if side == 0 else (m, c)
