@@ -64,7 +64,7 @@ def test_segments_alignments_and_empty_lines(run, model, tmp_path):
 
 
 def test_every_exact_method_and_the_verbose_gap(run, model):
-    for method in ("auto", "optimal-beam", "staged-beam", "lr-tight", "a-star", "ilp"):
+    for method in ("auto", "optimal-beam", "staged-beam", "lr-tight", "chang-collins", "a-star", "ilp"):
         done = run("translate", "-", *model, "--method", method, "--verbose", stdin="das haus ist klein\n")
         assert (done.code, done.output) == (0, "the house is small\n")
         assert "line 1, 4 words: optimal, score" in done.errors

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from zerogap.constituency import JointProblem, decode, decode_many, grammar
@@ -53,7 +53,6 @@ def optimum(problem):
 
 
 @given(joint_problems(), st.sampled_from(["auto", "intersection", "ilp"]))
-@settings(deadline=None)
 def test_exact_methods(problem, method):
     best = optimum(problem)
     if best == -np.inf:
@@ -66,7 +65,6 @@ def test_exact_methods(problem, method):
 
 
 @given(joint_problems())
-@settings(deadline=None)
 def test_multipliers_alone_are_never_wrong(problem):
     best = optimum(problem)
     if best == -np.inf:
@@ -106,7 +104,6 @@ def test_example_4_2_1_agrees_in_three_iterations():
 
 
 @given(joint_problems(), st.integers(0, 1000))
-@settings(deadline=None)
 def test_tampered_certificates_fail(problem, seed):
     if optimum(problem) == -np.inf:
         return

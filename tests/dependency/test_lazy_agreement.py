@@ -57,7 +57,7 @@ def random_parser(rng, examples, single_root=True):
 
 
 @given(st.integers(0, 2**32 - 1), st.integers(1, 9), st.booleans())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_same_score_as_with_all_parts(seed, n, single_root):
     rng = np.random.default_rng(seed)
     parser = random_parser(rng, [random_sentence(rng, int(rng.integers(1, 8))) for _ in range(6)], single_root)

@@ -32,7 +32,6 @@ def optimum(problem):
 
 
 @given(problems())
-@settings(deadline=None)
 def test_auto_is_exact_and_proves_it(problem):
     best = optimum(problem)
     if best == -np.inf:
@@ -46,7 +45,6 @@ def test_auto_is_exact_and_proves_it(problem):
 
 
 @given(problems(), st.sampled_from(["constant", "harmonic", "increases", "halving", "polyak"]))
-@settings(deadline=None)
 def test_multipliers_alone_are_never_wrong(problem, step):
     best = optimum(problem)
     if best == -np.inf:
@@ -58,7 +56,7 @@ def test_multipliers_alone_are_never_wrong(problem, step):
 
 
 @given(problems(max_rows=2))
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 def test_ilp_agrees(problem):
     if optimum(problem) == -np.inf:
         with pytest.raises(Infeasible):
@@ -70,7 +68,6 @@ def test_ilp_agrees(problem):
 
 
 @given(problems())
-@settings(deadline=None)
 def test_infeasible_sets_are_irreducible(problem):
     if optimum(problem) > -np.inf or optimum(Problem(problem.hypergraph, problem.scores)) == -np.inf:
         return
@@ -85,7 +82,6 @@ def test_infeasible_sets_are_irreducible(problem):
 
 
 @given(problems(), st.data())
-@settings(deadline=None)
 def test_tampered_certificates_fail(problem, data):
     if optimum(problem) == -np.inf:
         return

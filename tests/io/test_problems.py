@@ -28,7 +28,6 @@ def test_problems_of_every_kind_survive(name, tmp_path):
 
 
 @given(st.lists(st.floats(-1e3, 1e3), min_size=9, max_size=9), st.booleans(), st.booleans())
-@settings(deadline=None)
 def test_scores_come_back_exactly(values, projective, single_root):
     problem = dependency.Problem(np.array(values).reshape(3, 3), projective=projective, single_root=single_root)
     again = problem_from_json(json.loads(json.dumps(problem_to_json(problem), allow_nan=False)))

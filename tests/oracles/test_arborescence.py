@@ -24,7 +24,7 @@ def scored(draw, max_words=4):
 
 
 @given(scored(), st.booleans())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_it_is_a_best_tree(scores, single_root):
     best = best_tree_score(scores, single_root=single_root)
     if best == -np.inf:
@@ -39,7 +39,7 @@ def test_it_is_a_best_tree(scores, single_root):
 
 
 @given(scored(), st.booleans())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_duals_prove_it(scores, single_root):
     try:
         heads, sets, values = arborescence_duals(scores, single_root=single_root)

@@ -31,7 +31,7 @@ def scored(draw, max_words=4):
 
 
 @given(scored(), st.booleans())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_it_is_a_best_projective_tree(scores, single_root):
     best = best_tree_score(scores, projective=True, single_root=single_root)
     if best == -np.inf:

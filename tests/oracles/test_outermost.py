@@ -46,7 +46,7 @@ def scored(draw, max_words=4):
 
 
 @given(scored(), st.booleans())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_it_is_a_best_tree(scores, single_root):
     n = len(scores[0]) - 1
     trees = [t for t in itertools.product(range(n + 1), repeat=n) if is_tree(t, projective=True, single_root=single_root)]

@@ -66,7 +66,7 @@ def scored(draw, max_words=4):
 
 
 @given(scored(), st.booleans())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_hyperpaths_are_trees(scores, single_root):
     arcs, tables = scores
     n = len(arcs) - 1
@@ -88,7 +88,7 @@ def test_hyperpaths_are_trees(scores, single_root):
 
 
 @given(scored(), st.booleans())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_k_best_sums_and_maxima(scores, single_root):
     arcs, tables = scores
     n = len(arcs) - 1

@@ -27,7 +27,7 @@ def check(arcs, siblings, stops, single_root):
 
 
 @given(scored(max_words=5), st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_arcs_of_small_sentences(scores, single_root):
     check(*scores, int(single_root))
 

@@ -48,7 +48,7 @@ def scored(draw, max_words=4):
 
 
 @given(scored(), st.booleans())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_it_is_a_best_tree(scores, single_root):
     arcs, siblings, stops = scores
     n = len(arcs) - 1

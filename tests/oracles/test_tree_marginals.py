@@ -45,7 +45,7 @@ def scored(draw, max_words=4):
 
 
 @given(scored(), st.booleans(), st.sampled_from([1.0, 7.0, 1000.0]))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_they_are_what_all_trees_add_up_to(scores, single_root, scale):
     scores = scores * scale
     log_partition, posteriors, best, best_with = by_definition(scores, single_root)

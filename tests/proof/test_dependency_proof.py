@@ -21,7 +21,7 @@ def best_of_all(problem):
 
 
 @given(st.integers(0, 4).flatmap(lambda n: score_arrays((n + 1, n + 1))), st.booleans())
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_the_dynamic_program_is_right(arcs, single_root):
     problem = Problem(arcs, projective=True, single_root=single_root)
     assert dependency_bound(problem, DynamicProgram()) == best_of_all(problem)
@@ -36,7 +36,7 @@ def cut_duals(draw, n):
 
 
 @given(st.data(), st.integers(1, 3), st.booleans(), st.booleans())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_what_is_accepted_bounds_every_tree(data, n, single_root, projective):
     problem = Problem(data.draw(score_arrays((n + 1, n + 1))), projective=projective, single_root=single_root)
     try:

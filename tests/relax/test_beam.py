@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from zerogap.baselines import brute
@@ -37,7 +37,6 @@ def optimum(problem):
 
 
 @given(problems(), st.sampled_from(["alternating", "staged"]))
-@settings(deadline=None)
 def test_optimal(problem, schedule):
     best = optimum(problem)
     found = optimal_beam(searchable(problem), schedule=schedule)
@@ -48,7 +47,6 @@ def test_optimal(problem, schedule):
 
 
 @given(problems(), st.integers(1, 4), st.integers(0, 6))
-@settings(deadline=None)
 def test_a_narrow_beam_is_never_wrong_and_says_so(problem, width, rounds):
     best = optimum(problem)
     search = searchable(problem)
@@ -66,7 +64,6 @@ def test_a_narrow_beam_is_never_wrong_and_says_so(problem, width, rounds):
 
 
 @given(problems())
-@settings(deadline=None)
 def test_certificates(problem):
     best = optimum(problem)
     if best == -np.inf:

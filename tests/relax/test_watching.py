@@ -30,7 +30,7 @@ def watched(decode, problem, **options):
 
 
 @given(st.integers(0, 10**6), st.integers(1, 6), st.booleans(), st.sampled_from(["head-automata", "dual-decomposition", "price-and-cut"]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_answers_do_not_depend_on_who_watches(seed, n, projective, method):
     problem = random_problem(seed, n, projective=projective)
     alone = dependency.decode(problem, method=method)
