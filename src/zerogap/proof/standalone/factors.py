@@ -45,13 +45,12 @@ class Shares:
         head_of = {m: h for h, m in arcs}
         if len(head_of) < len(arcs) or (self.trees.single and list(head_of.values()).count(0) > 1):
             return False
-        for word in head_of:
-            seen = {word}
-            while word in head_of:
-                word = head_of[word]
-                if word in seen:
-                    return False
-                seen.add(word)
+        while head_of:  # words whose heads are not among them, again and again: what is left are cycles
+            top = [m for m, h in head_of.items() if h not in head_of]
+            if not top:
+                return False
+            for m in top:
+                del head_of[m]
         return not self.trees.projective or not any(cross(a, b) for a in arcs for b in arcs)
 
     def within(self, certificate, allowed):
