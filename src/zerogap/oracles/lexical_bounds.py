@@ -53,6 +53,7 @@ class HeadIndex:
     left: HeadRules  # the left child has the head
     right: HeadRules
     up: HeadRules  # unary rules by their child; there is no sister
+    up_order: NDArray[np.int64]  # the children of unary rules, each before its parents unless there is a circle
     down: HeadRules  # by their parent, which stands in the place of the head
     left_down: HeadRules  # binary rules in the same way: the left child has the head
     right_down: HeadRules
@@ -67,7 +68,28 @@ class HeadIndex:
 
         none = np.full(len(unary), -1, dtype=np.int64)
         up, down = HeadRules.of(unary[:, 1], none, unary[:, 0], n_symbols), HeadRules.of(unary[:, 0], none, unary[:, 1], n_symbols)
-        return cls(n_symbols, root, of_side(0, False), of_side(1, False), up, down, of_side(0, True), of_side(1, True))
+        return cls(n_symbols, root, of_side(0, False), of_side(1, False), up, bottom_up(up), down, of_side(0, True), of_side(1, True))
+
+
+def bottom_up(up: HeadRules) -> NDArray[np.int64]:
+    """The children of unary rules, each before its parents unless there is a circle: the reverse of the order in which a walk is done."""
+    n_symbols = len(up.start) - 1
+    done: list[int] = []
+    seen = np.zeros(n_symbols, dtype=np.bool_)
+    for first in range(n_symbols):
+        walk = [] if seen[first] else [(first, int(up.start[first]))]
+        seen[first] = True
+        while walk:
+            x, p = walk.pop()
+            if p == up.start[x + 1]:
+                done.append(x)
+                continue
+            walk.append((x, p + 1))
+            parent = int(up.parent[p])
+            if not seen[parent]:
+                seen[parent] = True
+                walk.append((parent, int(up.start[parent])))
+    return np.array([x for x in reversed(done) if up.start[x] < up.start[x + 1]], dtype=np.int64)
 
 
 @inner

@@ -47,12 +47,12 @@ def join_items(
     tried = 0
     for item in range(begin, end):
         low, high = lows[item], highs[item]
-        if low == high:
+        if low >= high:
             continue
         y = symbols[item]
         for p in range(start[y], start[y + 1]):
             sister, target = sister_at[sisters[p]], parent_at[parents[p]]
-            if sister < 0 or target < 0 or lows[sister] == highs[sister]:
+            if sister < 0 or target < 0 or lows[sister] >= highs[sister]:
                 continue
             rule, hook = rules[p], hook_offsets[sister]
             if tops[item] + hook_tops[sister] + rule_tops[rule] + outside[target] < threshold:  # whatever the head is
@@ -70,7 +70,7 @@ def join_items(
 @kernel(
     int64(
         PLACES, PLACES, readonly(boolean, 2), PLACES, readonly(float64, 3), readonly(float64, 3), PLACES, readonly(float64, 3), NUMBERS,
-        PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES,
+        PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES,
         readonly(int64, 3), readonly(int32, 3), PLACES, NUMBERS, NUMBERS, PLACES, float64,
         writable(int64, 1), writable(float64, 1), writable(float64, 1), writable(int32, 2),
     )
@@ -78,7 +78,7 @@ def join_items(
 def fill_heads(
     first, tags, between, classes, binary, unary, edges, words, rest,
     left_start, left_sister, left_parent, left_rule, right_start, right_sister, right_parent, right_rule, up_start, up_parent, up_rule,
-    bounds, place, symbols, outside, rule_tops, offsets, threshold,
+    up_order, bounds, place, symbols, outside, rule_tops, offsets, threshold,
     hook_offsets, scores, hooks, back,
 ):  # out: hook_offsets (items,): -1 for none, scores, hooks, back (scores, 2): rule or rules + unary rule, split  # fmt: skip
     """How many sums were formed for binary rules."""
@@ -86,7 +86,6 @@ def fill_heads(
     lows, highs = np.zeros(symbols.shape[0], dtype=np.int64), np.zeros(symbols.shape[0], dtype=np.int64)  # where live heads are
     tops, hook_tops = np.full(symbols.shape[0], LOWEST), np.full(symbols.shape[0], LOWEST)  # over heads; with `rest`
     dirty = np.zeros(symbols.shape[0], dtype=np.bool_)
-    waiting = np.empty(symbols.shape[0] + 1, dtype=np.int64)
     tried, hooks_end = 0, 0
     for length in range(1, n + 1):
         for i in range(n - length + 1):
@@ -111,48 +110,46 @@ def fill_heads(
                     right_start, right_sister, right_parent, right_rule, place[i, k], place[i, j], offsets, hook_offsets, first[k], base,
                     between, k, binary, scores, hooks, back,
                 )  # fmt: skip
-            height = 0
-            for item in range(begin, end):  # unary rules until nothing gets better
-                for c in range(first[i], first[j]):
+            for item in range(begin, end):
+                lows[item], highs[item] = first[j], base
+                for c in range(base, first[j]):
                     at = offsets[item] + c - base
                     if scores[at] + rest[c] + outside[item] < threshold:
                         scores[at] = LOWEST
-                    elif scores[at] > LOWEST and not dirty[item]:
-                        dirty[item] = True
-                        waiting[height] = item
-                        height += 1
-            while height > 0:
-                height -= 1
-                item = waiting[height]
-                dirty[item] = False
-                x = symbols[item]
-                for p in range(up_start[x], up_start[x + 1]):
-                    target = place[i, j, up_parent[p]]
-                    if target < 0:
+                    elif scores[at] > LOWEST:
+                        lows[item], highs[item], dirty[item] = min(lows[item], c), c + 1, True
+            again = True
+            while again:  # unary rules until nothing gets better
+                again = False
+                for q in range(up_order.shape[0]):
+                    item = place[i, j, up_order[q]]
+                    if item < 0 or not dirty[item]:
                         continue
-                    rule = up_rule[p]
-                    edge = edges[rule]
-                    for c in range(first[i], first[j]):
-                        score = scores[offsets[item] + c - base]
-                        if score > LOWEST:
-                            verb = edge >= 0 and between[c, i if edge == 0 else j]
-                            score += unary[rule, c, 1 if verb else 0]
-                            to = offsets[target] + c - base
-                            if score > scores[to] and score + rest[c] + outside[target] >= threshold:
-                                scores[to] = score
-                                back[to, 0], back[to, 1] = n_rules + rule, -1
-                                if not dirty[target]:
+                    dirty[item] = False
+                    for p in range(up_start[up_order[q]], up_start[up_order[q] + 1]):
+                        target = place[i, j, up_parent[p]]
+                        if target < 0:
+                            continue
+                        rule = up_rule[p]
+                        edge = edges[rule]
+                        for c in range(lows[item], highs[item]):
+                            score = scores[offsets[item] + c - base]
+                            if score > LOWEST:
+                                verb = edge >= 0 and between[c, i if edge == 0 else j]
+                                score += unary[rule, c, 1 if verb else 0]
+                                to = offsets[target] + c - base
+                                if score > scores[to] and score + rest[c] + outside[target] >= threshold:
+                                    scores[to] = score
+                                    back[to, 0], back[to, 1] = n_rules + rule, -1
+                                    lows[target], highs[target] = min(lows[target], c), max(highs[target], c + 1)
+                                    again = again or not dirty[target]
                                     dirty[target] = True
-                                    waiting[height] = target
-                                    height += 1
             for item in range(begin, end):
-                low, high = first[j], first[i]
-                for c in range(first[i], first[j]):
+                low, high = lows[item], highs[item]
+                for c in range(low, high):
                     score = scores[offsets[item] + c - base]
                     if score > LOWEST:
-                        low, high = min(low, c), max(high, c + 1)
                         tops[item] = max(tops[item], score + rest[c])
-                lows[item], highs[item] = (low, high) if low < high else (0, 0)
                 kind = classes[symbols[item]]
                 if kind < 0 or low >= high:
                     continue
@@ -234,7 +231,7 @@ def head_chart(index: HeadIndex, given: HeadScores, items: HeadItems, threshold:
     tried = fill_heads(
         given.first, given.tags, given.between, given.classes, given.binary, given.unary, given.edges, given.words, given.rest,
         left.start, left.sister, left.parent, left.rule, right.start, right.sister, right.parent, right.rule, up.start, up.parent, up.rule,
-        items.bounds, items.place, items.symbols, items.outside, rule_tops, offsets, threshold,
+        index.up_order, items.bounds, items.place, items.symbols, items.outside, rule_tops, offsets, threshold,
         hook_offsets, scores, hooks, back,
     )  # fmt: skip
     return HeadChart(items, offsets, scores, hook_offsets, hooks, back, int(tried))
