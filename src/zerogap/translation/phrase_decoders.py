@@ -13,7 +13,7 @@ from zerogap.translation.phrase_beam import STACK
 from zerogap.translation.phrase_kbest import best_translations
 from zerogap.translation.phrase_problem import Derivation, PhraseProblem
 from zerogap.translation.phrase_progress import is_translation
-from zerogap.translation.phrase_tight import beam_with_bound, multipliers_only, tight_relaxation
+from zerogap.translation.phrase_tight import beam_with_bound, multipliers_only, printed_relaxation, tight_relaxation
 
 
 class Method(Protocol):
@@ -25,10 +25,10 @@ def decode_phrases(
 ) -> Solution[Derivation]:
     """The best translation of a sentence by phrases, and a certificate; with `k`, the next best ones as well.
 
-    Methods: `auto` proves every problem that fits its time. `optimal-beam`, `staged-beam`, `lr-tight` and `a-star` do so too, more slowly:
-    the searches of the thesis. `ilp` is for short sentences (HiGHS). `lagrangian` has the multipliers of the source words only, and may
-    leave a gap; `beam` has stacks of some size, and the bound of the first multipliers. All begin with a beam search with stacks of `stack`
-    hypotheses. Infeasible if no sequence of phrases translates every word.
+    Methods: `auto` proves every problem that fits its time. `optimal-beam`, `staged-beam`, `lr-tight`, `chang-collins` and `a-star` do so
+    too, more slowly: the searches of the thesis. `ilp` is for short sentences (HiGHS). `lagrangian` has the multipliers of the source words
+    only, and may leave a gap; `beam` has stacks of some size, and the bound of the first multipliers. All but `chang-collins` begin with a
+    beam search with stacks of `stack` hypotheses. Infeasible if no sequence of phrases translates every word.
     """
     if not isinstance(problem, PhraseProblem):
         raise InputError(f"problem is a {type(problem).__name__}: expected a zerogap.translation.PhraseProblem.")
@@ -63,6 +63,7 @@ METHODS: dict[str, Method] = {
     "optimal-beam": alternating_beam_search,
     "staged-beam": staged_beam_search,
     "lr-tight": tight_relaxation,
+    "chang-collins": printed_relaxation,
     "a-star": best_first_search,
     "ilp": integer_program,
     "lagrangian": multipliers_only,

@@ -118,7 +118,8 @@ def sentence_of(problem: PhraseProblem, tables: Tables, options: Options) -> Sen
 
 
 def start(problem: PhraseProblem, time_limit: float | None, stack: int, rounds: Sequence[int]) -> tuple[Progress, Sentence | None, Descent]:
-    """A translation to begin with, the whole lattice, and multipliers after rounds of steps on a small one. No lattice for no words."""
+    """A translation to begin with, the whole lattice, and multipliers after rounds of steps on a small one. No lattice for no words, and no
+    translation without stacks."""
     progress, descent = Progress(problem, time_limit), begin(np.zeros(len(problem)))
     if len(problem) == 0:
         if not problem.constraints.required:
@@ -128,7 +129,7 @@ def start(problem: PhraseProblem, time_limit: float | None, stack: int, rounds: 
     with progress.spending("lattice"):
         tables = tables_of(problem)
     with progress.spending("search"):
-        derivation = beam_search(problem, stack=stack, tables=tables)
+        derivation = beam_search(problem, stack=stack, tables=tables) if stack else None
     if derivation is not None:  # without one, there is nothing to aim at
         progress.found(derivation)
         descent = begin(first_multipliers(problem, derivation))
