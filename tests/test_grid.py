@@ -58,3 +58,9 @@ def test_extremes():
     assert floor_to_unit(7.5, 2.0) == 6.0
     assert floor_to_unit(-7.5, 2.0) == -8.0
     assert floor_to_unit(-math.inf, 2.0) == -math.inf
+
+
+def test_the_resolution_of_the_largest_scores_may_be_asked_for():
+    """A part of a problem has the grid of the whole, though its own sums are smaller."""
+    coarse = choose_resolution(3e300, 100)
+    assert choose_resolution(3e300, 2, asked=coarse) == coarse

@@ -20,6 +20,7 @@ Scores = NDArray[np.float64]
 MANTISSA_BITS = 53
 LARGEST_TOTAL = 2.0**1008  # beyond this, bounds and their limits would overflow
 HEADROOM_BITS = 10  # multipliers may grow to 2^10 times what the scores themselves can sum to
+COARSEST = math.ldexp(LARGEST_TOTAL, 1 + HEADROOM_BITS - MANTISSA_BITS)  # that the largest scores need
 
 
 def as_scores(
@@ -107,7 +108,7 @@ def choose_resolution(largest: float, terms: int, asked: float | None = None) ->
     finest = math.ldexp(1.0, max(exponent + HEADROOM_BITS - MANTISSA_BITS, -1000))
     if asked is None:
         return finest
-    if not isinstance(asked, int | float) or not (0.0 < asked <= 2.0**960 and math.frexp(asked)[0] == 0.5):
+    if not isinstance(asked, int | float) or not (0.0 < asked <= COARSEST and math.frexp(asked)[0] == 0.5):
         raise ScoreError(f"resolution is {asked!r}: expected a positive power of two.")
     if asked < finest / 2:  # scores that were rounded up to a power of two before may ask for one bit more
         raise ScoreError(f"resolution is {asked!r}: sums of {terms} scores up to {largest:g} are exact only from {finest!r} on.")
