@@ -2,17 +2,9 @@
 
 This is the dual of section 5.3 of Rush 2014 with words in the place of paths. A vertex t of a forest begins and ends with some word (its
 *tokens*). What is below t gets the prices `first[t, l]` and `last[t, r]` of the tokens that it has; whoever reads t pays those of the
-tokens that it takes t to have. Any prices give a bound, as they cancel where both sides agree. Between neighbours stands
-
-    highest[r, l] >= log p(l | words that end in r)
-
-for the best context that ends in r, so words further away are relaxed too; a word with both of its predecessors in its own target side is
-scored as it is. Then every target side falls apart into its gaps, and a dynamic program over the forest gives the bound:
-
-    word r, vertex t       after[t, r]  = max_l (highest[r, l] - first[t, l])
-    vertex t, word w       before[t, w] = max_r (highest[r, w] - last[t, r])
-    vertices t, u          max_l (before[t, l] - first[u, l])
-    t first (last) in h    max_l (first[h, l] - first[t, l])          (the same with last)
+tokens that it takes t to have. Any prices give a bound, as they cancel where both sides agree. Words further away than the tokens are
+relaxed too: what the language model says of them is the most that it says in any context (zerogap.oracles.lm_contexts). Then every target
+side falls apart into its gaps (zerogap.oracles.forest_terms), and a dynamic program over the forest gives the bound.
 
 A piece that has a token is bounded by the best derivation around its vertex whose reader takes the vertex to have this token (what is
 *around* the token): less than what is outside of the vertex, as the reader of a bad token would rather take another.
@@ -29,31 +21,24 @@ from typing import Any
 import numpy as np
 
 from zerogap.oracles.compile import boolean, float64, inner, int32, int64, kernel, readonly, types, writable
-from zerogap.oracles.lm_boundaries import BOUNDARY_TYPES, step
+from zerogap.oracles.forest_terms import (
+    AFTER,
+    BACK,
+    BEFORE,
+    BRIDGE,
+    HAND_FIRST,
+    HAND_LAST,
+    JOINT,
+    LISTED,
+    NONE,
+    PLAIN,
+    RUN,
+    TERM_TYPES,
+    WORDS,
+)
 
-SHARE = 0.4  # of the difference that a token moves at once; at a half, prices swing
+SHARE = 0.35  # of the difference that a token moves at once; at 0.4, prices of long sentences swing
 STALL, PATIENCE = 0.03, 3  # ends when the gap shrinks by less than this share in so many iterations
-
-
-@kernel(int64(readonly(int32, 1), readonly(int32, 1), readonly(float64, 2), types.Tuple(BOUNDARY_TYPES), writable(float64, 1)))
-def inner_scores(
-    symbol_start, symbols, highest, lm, scores
-):  # out: scores (edges,), added to: words whose predecessor is in the target side
-    waits = lm[6]
-    for e in range(symbol_start.shape[0] - 1):
-        first = symbol_start[e]
-        if first < symbol_start[e + 1] and symbols[first] >= 0 and not waits[symbols[first]]:
-            scores[e] += lm[2][symbols[first]]  # whoever reads the vertex only pays back-offs
-        for p in range(first + 1, symbol_start[e + 1]):
-            if symbols[p] < 0 or symbols[p - 1] < 0:
-                continue
-            if p >= first + 2 and symbols[p - 2] >= 0:
-                _, state = step(np.int64(lm[3][symbols[p - 2]]), np.int64(symbols[p - 1]), lm)
-                score, _ = step(state, np.int64(symbols[p]), lm)
-                scores[e] += score
-            else:
-                scores[e] += highest[symbols[p - 1], symbols[p]]
-    return 0
 
 
 @kernel(
@@ -117,13 +102,20 @@ def neighbours(edge_start, symbol_start, symbols, alive, firsts, lasts, begin, e
 
 
 @inner
-def passed_on(row, start, tokens, prices, dead, t):
-    """The best of row[l] - price of l over the tokens of t: t is the first (or last) symbol of what has the prices in `row`."""
+def best_choice(row, start, tokens, prices, dead, t):
+    """The most of row[l] less the price of l, over the tokens of t."""
     best = -np.inf
     for i in range(start[t], start[t + 1]):
         if not dead[i]:
             best = max(best, row[tokens[i]] - prices[i])
     return best
+
+
+@inner
+def raise_choices(rest, row, start, tokens, prices, t, above):
+    """The best derivation by token, where the best one has `rest` without this choice."""
+    for i in range(start[t], start[t + 1]):
+        above[i] = max(above[i], rest + row[tokens[i]] - prices[i])
 
 
 @inner
@@ -134,183 +126,216 @@ def fill_row(row, start, tokens, prices, dead, v):
             row[tokens[i]] = prices[i]
 
 
-FOREST: tuple[Any, ...] = (readonly(int64, 1), readonly(int32, 1), readonly(int32, 1))
-TOKENS: tuple[Any, ...] = (readonly(int64, 1), readonly(int32, 1), writable(float64, 1), writable(boolean, 1))
+@inner
+def most_by_word(row, table, start, tokens, prices, dead, t):
+    """row[w]: the most of table[l, w] less the price of l, over the tokens of t."""
+    row[:] = -np.inf
+    for i in range(start[t], start[t + 1]):
+        if not dead[i]:
+            scored, price = table[tokens[i]], prices[i]
+            for w in range(row.shape[0]):
+                row[w] = max(row[w], scored[w] - price)
 
 
 @inner
-def inside_outside(
-    edge_start, symbol_start, symbols, scores, alive, highest, reverse, first_token, last_token, begin, end, f_start, f_tokens, f_prices,
-    f_dead, l_start, l_tokens, l_prices, l_dead, before, after, joint, values, inside, outside,
-):  # fmt: skip
-    """The bound; values of hyperedges without what is outside of their heads, and the best inside and outside of every vertex."""
-    n_vertices, n_tokens = edge_start.shape[0] - 1, highest.shape[0]
-    f_row, l_row = np.empty(n_tokens), np.empty(n_tokens)
-    on_left, on_right = np.empty(n_vertices), np.empty(n_vertices)  # of the current head, by its first (last) vertex
-    left_seen, right_seen = np.full(n_vertices, -1, dtype=np.int64), np.full(n_vertices, -1, dtype=np.int64)
-    joint[:] = np.nan
+def evaluate(terms, live, bounds, firsts, lasts, before, worth):
+    """What every factor is worth at the prices; also the most before words of vertices that are read next to others."""
+    factors, fixed, extra_start, extra_first, extra_last, extra_scores = terms[3], terms[4], terms[5], terms[6], terms[7], terms[8]
+    highest, reverse, plain, back = bounds
+    f_start, f_tokens, f_prices, f_dead = firsts
+    l_start, l_tokens, l_prices, l_dead = lasts
+    n_vertices, n_factors, n_firsts = f_start.shape[0] - 1, factors.shape[0], f_prices.shape[0]
+    worth[n_factors] = 0.0
+    for i in range(n_firsts):
+        worth[n_factors + 1 + i] = -np.inf if f_dead[i] else f_prices[i]
+    for i in range(l_prices.shape[0]):
+        worth[n_factors + 1 + n_firsts + i] = -np.inf if l_dead[i] else l_prices[i]
+    f_row, l_row = np.empty(highest.shape[0]), np.empty(highest.shape[0])
+    of_first, of_last = np.int64(NONE), np.int64(NONE)  # whose prices are in the rows
+    has_before = np.zeros(n_vertices, dtype=np.bool_)
+    for i in range(factors.shape[0]):
+        if not live[i]:
+            continue
+        kind, t, b = factors[i, 0], factors[i, 1], factors[i, 2]
+        if kind == HAND_FIRST:
+            if of_first != t:
+                fill_row(f_row, f_start, f_tokens, f_prices, f_dead, t)
+                of_first = np.int64(t)
+            worth[i] = best_choice(f_row, f_start, f_tokens, f_prices, f_dead, b)
+        elif kind == HAND_LAST:
+            if of_last != t:
+                fill_row(l_row, l_start, l_tokens, l_prices, l_dead, t)
+                of_last = np.int64(t)
+            worth[i] = best_choice(l_row, l_start, l_tokens, l_prices, l_dead, b)
+        elif kind == AFTER:
+            worth[i] = best_choice(highest[b], f_start, f_tokens, f_prices, f_dead, t)
+        elif kind == PLAIN:
+            worth[i] = best_choice(plain[b], f_start, f_tokens, f_prices, f_dead, t)
+        elif kind == BEFORE:
+            worth[i] = best_choice(reverse[b], l_start, l_tokens, l_prices, l_dead, t)
+        elif kind == BACK:
+            worth[i] = best_choice(back[b], l_start, l_tokens, l_prices, l_dead, t)
+        elif kind == JOINT:
+            if not has_before[t]:
+                most_by_word(before[t], highest, l_start, l_tokens, l_prices, l_dead, t)
+                has_before[t] = True
+            worth[i] = best_choice(before[t], f_start, f_tokens, f_prices, f_dead, b)
+    for i in range(factors.shape[0]):
+        kind = factors[i, 0]
+        if not live[i] or (kind != LISTED and kind != RUN and kind != BRIDGE):
+            continue
+        best = fixed[i] + worth[factors[i, 5]]
+        if kind == BRIDGE:
+            best += worth[factors[i, 6]]
+        for k in range(extra_start[i], extra_start[i + 1]):
+            score = extra_scores[k]
+            if kind != RUN:
+                if f_dead[extra_first[k]]:
+                    continue
+                score -= f_prices[extra_first[k]]
+            if kind != LISTED:
+                if l_dead[extra_last[k]]:
+                    continue
+                score -= l_prices[extra_last[k]]
+            best = max(best, score)
+        worth[i] = best
+
+
+@inner
+def inside_scores(edge_start, tail_start, tails, base, alive, terms, worth, values, inside):
+    """Values of hyperedges without what is outside of their heads, and the best inside of every vertex; returns the bound."""
+    left, right = terms[0], terms[1]
+    n_vertices = edge_start.shape[0] - 1
     for v in range(n_vertices):
-        fill_row(f_row, f_start, f_tokens, f_prices, f_dead, v)
-        fill_row(l_row, l_start, l_tokens, l_prices, l_dead, v)
         best = -np.inf
         for e in range(edge_start[v], edge_start[v + 1]):
-            values[e] = -np.inf
             if not alive[e]:
+                values[e] = -np.inf
                 continue
-            score = scores[e]
-            a, z = symbol_start[e], symbol_start[e + 1]
-            for p in range(a, z):
-                s = symbols[p]
-                if s < 0:
-                    t = -1 - s
-                    score += inside[t]
-                    if p == a:
-                        if left_seen[t] != v:
-                            left_seen[t] = v
-                            on_left[t] = passed_on(f_row, f_start, f_tokens, f_prices, f_dead, t)
-                        score += on_left[t]
-                    elif symbols[p - 1] >= 0:
-                        score += after[t, symbols[p - 1]]
-                    else:
-                        u = -1 - symbols[p - 1]
-                        if np.isnan(joint[u, t]):
-                            joint[u, t] = passed_on(before[u], f_start, f_tokens, f_prices, f_dead, t)
-                        score += joint[u, t]
-                    if p == z - 1:
-                        if right_seen[t] != v:
-                            right_seen[t] = v
-                            on_right[t] = passed_on(l_row, l_start, l_tokens, l_prices, l_dead, t)
-                        score += on_right[t]
-                else:
-                    if p == a:
-                        score += f_row[first_token[s]]
-                    elif symbols[p - 1] < 0:
-                        score += before[-1 - symbols[p - 1], s]
-                    if p == z - 1:
-                        score += l_row[last_token[s]]
+            first, last = tail_start[e], tail_start[e + 1]
+            score = base[e] + worth[left[first + e]] + worth[right[first + e]]
+            for k in range(first, last):
+                score += inside[tails[k]] + worth[left[k + e + 1]] + worth[right[k + e + 1]]
             values[e] = score
             best = max(best, score)
         inside[v] = best
-        before[v] = -np.inf
-        after[v] = -np.inf
-        for i in range(l_start[v], l_start[v + 1]):
-            if not l_dead[i]:
-                row, scored, price = before[v], highest[l_tokens[i]], l_prices[i]
-                for w in range(n_tokens):
-                    row[w] = max(row[w], scored[w] - price)
-        for i in range(f_start[v], f_start[v + 1]):
-            if not f_dead[i]:
-                row, scored, price = after[v], reverse[f_tokens[i]], f_prices[i]
-                for w in range(n_tokens):
-                    row[w] = max(row[w], scored[w] - price)
-    root = n_vertices - 1
-    outside[:] = -np.inf
-    outside[root] = after[root, begin] + before[root, end]
-    for v in range(root, -1, -1):
-        if outside[v] == -np.inf:
-            continue
-        for e in range(edge_start[v], edge_start[v + 1]):
-            if values[e] == -np.inf:
-                continue
-            total = outside[v] + values[e]
-            for p in range(symbol_start[e], symbol_start[e + 1]):
-                if symbols[p] < 0:
-                    outside[-1 - symbols[p]] = max(outside[-1 - symbols[p]], total - inside[-1 - symbols[p]])
-    return inside[root] + outside[root]
+    return inside[n_vertices - 1] + worth[0] + worth[1]
 
 
 @inner
-def token_marginals(
-    edge_start, symbol_start, symbols, highest, reverse, first_token, last_token, begin, end, f_start, f_tokens, f_prices, f_dead, l_start,
-    l_tokens, l_prices, l_dead, before, after, joint, values, inside, outside, word_before, word_after, pairs, f_below, f_above, l_below,
-    l_above,
-):  # fmt: skip
-    """The best derivation in which what is below (above) a vertex has (takes it to have) each of its tokens."""
-    n_vertices, n_tokens = edge_start.shape[0] - 1, highest.shape[0]
-    root = n_vertices - 1
-    # of the best derivation that has a gap, without the gap itself: by word and vertex, vertex and word, two vertices
-    word_before[:] = -np.inf
-    word_after[:] = -np.inf
-    pairs[:] = -np.inf
-    f_below[:] = -np.inf
-    f_above[:] = -np.inf
-    l_below[:] = -np.inf
-    l_above[:] = -np.inf
-    total = inside[root] + outside[root]
-    word_before[root, begin] = total - after[root, begin]
-    word_after[root, end] = total - before[root, end]
-    f_row, l_row = np.empty(n_tokens), np.empty(n_tokens)
-    f_best, l_best = np.empty(n_tokens), np.empty(n_tokens)
-    left, right = np.empty(n_vertices), np.empty(n_vertices)
+def outside_scores(edge_start, tail_start, tails, alive, terms, worth, threshold, values, inside, outside, rest):
+    """The best outside of every vertex, and of the best derivation that has what terms are made of, what it has besides.
+
+    Hyperedges that no derivation above the threshold has are alive no more."""
+    left, right = terms[0], terms[1]
+    root = edge_start.shape[0] - 2
+    outside[:] = -np.inf
+    rest[:] = -np.inf
+    outside[root] = worth[0] + worth[1]
+    rest[0], rest[1] = inside[root] + worth[1], inside[root] + worth[0]
     for v in range(root, -1, -1):
-        if outside[v] == -np.inf:
-            continue
-        fill_row(f_row, f_start, f_tokens, f_prices, f_dead, v)
-        fill_row(l_row, l_start, l_tokens, l_prices, l_dead, v)
-        f_best[:] = -np.inf
-        l_best[:] = -np.inf
-        left[: v + 1] = -np.inf
-        right[: v + 1] = -np.inf
+        around = outside[v]
         for e in range(edge_start[v], edge_start[v + 1]):
-            if values[e] == -np.inf:
+            if not alive[e]:
                 continue
-            total = values[e] + outside[v]
-            a, z = symbol_start[e], symbol_start[e + 1]
-            for p in range(a, z):
-                s = symbols[p]
-                if s < 0:
-                    t = -1 - s
-                    if p == a:
-                        left[t] = max(left[t], total)
-                    elif symbols[p - 1] >= 0:
-                        b = symbols[p - 1]
-                        word_before[t, b] = max(word_before[t, b], total - after[t, b])
-                    else:
-                        u = -1 - symbols[p - 1]
-                        pairs[u, t] = max(pairs[u, t], total - joint[u, t])
-                    if p == z - 1:
-                        right[t] = max(right[t], total)
-                else:
-                    if p == a:
-                        f_best[first_token[s]] = max(f_best[first_token[s]], total)
-                    elif symbols[p - 1] < 0:
-                        t = -1 - symbols[p - 1]
-                        word_after[t, s] = max(word_after[t, s], total - before[t, s])
-                    if p == z - 1:
-                        l_best[last_token[s]] = max(l_best[last_token[s]], total)
-        for t in range(v):
-            if left[t] > -np.inf:  # t begins v: tokens are handed on
-                rest = left[t] - passed_on(f_row, f_start, f_tokens, f_prices, f_dead, t)
-                for i in range(f_start[t], f_start[t + 1]):
-                    score = rest + f_row[f_tokens[i]] - f_prices[i]
-                    f_above[i] = max(f_above[i], score)
-                    if not f_dead[i]:
-                        f_best[f_tokens[i]] = max(f_best[f_tokens[i]], score)
-            if right[t] > -np.inf:
-                rest = right[t] - passed_on(l_row, l_start, l_tokens, l_prices, l_dead, t)
-                for i in range(l_start[t], l_start[t + 1]):
-                    score = rest + l_row[l_tokens[i]] - l_prices[i]
-                    l_above[i] = max(l_above[i], score)
-                    if not l_dead[i]:
-                        l_best[l_tokens[i]] = max(l_best[l_tokens[i]], score)
-        for i in range(f_start[v], f_start[v + 1]):
-            f_below[i] = f_best[f_tokens[i]]
-        for i in range(l_start[v], l_start[v + 1]):
-            l_below[i] = l_best[l_tokens[i]]
-    for t in range(n_vertices):
-        for b in range(n_tokens):
-            if word_before[t, b] > -np.inf:
-                for i in range(f_start[t], f_start[t + 1]):
-                    f_above[i] = max(f_above[i], word_before[t, b] + highest[b, f_tokens[i]] - f_prices[i])
-            if word_after[t, b] > -np.inf:
-                for i in range(l_start[t], l_start[t + 1]):
-                    l_above[i] = max(l_above[i], word_after[t, b] + reverse[b, l_tokens[i]] - l_prices[i])
-        for u in range(n_vertices):
-            if pairs[t, u] > -np.inf:
-                for i in range(f_start[u], f_start[u + 1]):
-                    f_above[i] = max(f_above[i], pairs[t, u] + before[t, f_tokens[i]] - f_prices[i])
-                for i in range(l_start[t], l_start[t + 1]):
-                    l_above[i] = max(l_above[i], pairs[t, u] + after[u, l_tokens[i]] - l_prices[i])
+            total = around + values[e]
+            if not total > threshold:
+                alive[e] = False
+                continue
+            first, last = tail_start[e], tail_start[e + 1]
+            for k in range(first, last):
+                outside[tails[k]] = max(outside[tails[k]], total - inside[tails[k]])
+            for k in range(first + e, last + e + 1):
+                rest[left[k]] = max(rest[left[k]], total - worth[left[k]])
+                rest[right[k]] = max(rest[right[k]], total - worth[right[k]])
+
+
+@inner
+def hand_on(rest, v, t, known, start, tokens, prices, dead, numbers, below, above):
+    """Tokens of v that are those of t, which begins or ends it. `numbers` are the tokens of `known`; returns v, whose they are now."""
+    if known != v:
+        if known >= 0:
+            for i in range(start[known], start[known + 1]):
+                numbers[tokens[i]] = -1
+        for i in range(start[v], start[v + 1]):
+            numbers[tokens[i]] = -1 if dead[i] else i
+    for j in range(start[t], start[t + 1]):
+        i = numbers[tokens[j]]
+        if i >= 0:
+            score = rest + prices[i] - prices[j]
+            above[j] = max(above[j], score)
+            if not dead[j]:
+                below[i] = max(below[i], score)
+    return np.int64(v)
+
+
+@inner
+def token_marginals(terms, live, bounds, firsts, lasts, before, worth, rest, f_below, f_above, l_below, l_above):
+    """The best derivation in which what is below (above) a vertex has (takes it to have) each of its tokens; factors that none has die."""
+    factors, fixed, extra_start, extra_first, extra_last, extra_scores = terms[3], terms[4], terms[5], terms[6], terms[7], terms[8]
+    highest, reverse, plain, back = bounds
+    f_start, f_tokens, f_prices, f_dead = firsts
+    l_start, l_tokens, l_prices, l_dead = lasts
+    n_vertices, n_factors, n_firsts = f_start.shape[0] - 1, factors.shape[0], f_prices.shape[0]
+    f_above[:] = -np.inf
+    l_above[:] = -np.inf
+    for i in range(n_firsts):
+        f_below[i] = rest[n_factors + 1 + i] + f_prices[i]
+    for i in range(l_prices.shape[0]):
+        l_below[i] = rest[n_factors + 1 + n_firsts + i] + l_prices[i]
+    for i in range(factors.shape[0]):
+        kind = factors[i, 0]
+        if rest[i] == -np.inf or (kind != LISTED and kind != RUN and kind != BRIDGE):
+            continue
+        a, b = factors[i, 5], factors[i, 6]
+        if kind == BRIDGE:
+            rest[a] = max(rest[a], rest[i] + worth[b])
+            rest[b] = max(rest[b], rest[i] + worth[a])
+        else:
+            rest[a] = max(rest[a], rest[i] + fixed[i])
+        for k in range(extra_start[i], extra_start[i + 1]):
+            p, q = extra_first[k], extra_last[k]
+            score = rest[i] + extra_scores[k]
+            if (p >= 0 and f_dead[p]) or (q >= 0 and l_dead[q]):
+                continue
+            if p >= 0:
+                score -= f_prices[p]
+            if q >= 0:
+                score -= l_prices[q]
+                l_above[q] = max(l_above[q], score)
+            if p >= 0:
+                f_above[p] = max(f_above[p], score)
+    has_after = np.full(n_vertices, False)
+    after = np.empty((0, 0))
+    for i in range(factors.shape[0]):
+        live[i] = rest[i] > -np.inf
+        if not live[i]:
+            continue
+        kind, t, b = factors[i, 0], factors[i, 1], factors[i, 2]
+        if kind == AFTER:
+            raise_choices(rest[i], highest[b], f_start, f_tokens, f_prices, t, f_above)
+        elif kind == PLAIN:
+            raise_choices(rest[i], plain[b], f_start, f_tokens, f_prices, t, f_above)
+        elif kind == BEFORE:
+            raise_choices(rest[i], reverse[b], l_start, l_tokens, l_prices, t, l_above)
+        elif kind == BACK:
+            raise_choices(rest[i], back[b], l_start, l_tokens, l_prices, t, l_above)
+        elif kind == JOINT:
+            raise_choices(rest[i], before[t], f_start, f_tokens, f_prices, b, f_above)
+            if after.shape[0] == 0:
+                after = np.empty((n_vertices, highest.shape[0]))
+            if not has_after[b]:
+                has_after[b] = True
+                most_by_word(after[b], reverse, f_start, f_tokens, f_prices, f_dead, b)
+            raise_choices(rest[i], after[b], l_start, l_tokens, l_prices, t, l_above)
+    f_numbers, l_numbers = np.full(highest.shape[0], -1), np.full(highest.shape[0], -1)
+    of_first, of_last = np.int64(NONE), np.int64(NONE)
+    for i in range(factors.shape[0]):
+        v, t = factors[i, 1], factors[i, 2]
+        if live[i] and factors[i, 0] == HAND_FIRST:
+            of_first = hand_on(rest[i], v, t, of_first, f_start, f_tokens, f_prices, f_dead, f_numbers, f_below, f_above)
+        elif live[i] and factors[i, 0] == HAND_LAST:
+            of_last = hand_on(rest[i], v, t, of_last, l_start, l_tokens, l_prices, l_dead, l_numbers, l_below, l_above)
 
 
 @inner
@@ -333,49 +358,54 @@ def take_inside_out(start, above, inside):
                 above[i] -= inside[v]
 
 
+TOKENS: Any = types.Tuple((readonly(int64, 1), readonly(int32, 1), writable(float64, 1), writable(boolean, 1)))
+BOUNDS: Any = types.Tuple((readonly(float64, 2),) * 4)
+
+
 @kernel(
     float64(
-        *FOREST, readonly(float64, 1), writable(boolean, 1), readonly(float64, 2), readonly(float64, 2), readonly(int32, 1),
-        readonly(int32, 1), int64, int64, float64, float64, int64, *TOKENS, *TOKENS, writable(float64, 1), writable(float64, 1),
-        writable(float64, 1), writable(float64, 2), writable(float64, 2), writable(float64, 2), writable(float64, 1), writable(float64, 1),
-        writable(float64, 1),
+        readonly(int64, 1), readonly(int64, 1), readonly(int32, 1), readonly(float64, 1), writable(boolean, 1), types.Tuple(TERM_TYPES),
+        BOUNDS, float64, float64, int64, TOKENS, TOKENS, writable(float64, 1), writable(float64, 1), writable(float64, 1),
+        writable(float64, 1), writable(float64, 2), writable(float64, 1), writable(float64, 1), writable(float64, 1),
     )
 )  # fmt: skip
 def tighten(
-    edge_start, symbol_start, symbols, scores, alive, highest, reverse, first_token, last_token, begin, end, threshold, resolution,
-    iterations, f_start, f_tokens, f_prices, f_dead, l_start, l_tokens, l_prices, l_dead, values, inside, outside, before, after, joint,
-    f_around, l_around, bounds,
+    edge_start, tail_start, tails, base, alive, terms, bounds, threshold, resolution, iterations, firsts, lasts, values, inside, outside, term_worth,
+    after, f_around, l_around, history,
 ):  # fmt: skip
-    # out: alive (edges,); prices and dead of tokens; values (edges,), inside, outside (vertices,), before, after (vertices, tokens), joint
-    # (vertices, vertices), f_around and l_around (what is around tokens, above the threshold or not) at the final prices;
-    # bounds (iterations,), nan where none was needed. Returns the bound at the final prices.
-    n_vertices, n_tokens = edge_start.shape[0] - 1, highest.shape[0]
-    word_before, word_after = np.empty((n_vertices, n_tokens)), np.empty((n_vertices, n_tokens))
-    pairs = np.empty((n_vertices, n_vertices))
-    f_below, l_below = np.empty(f_prices.shape[0]), np.empty(l_prices.shape[0])
+    # base (edges,): scores of hyperedges with what is theirs in terms; bounds: highest, its transpose, plain, the transpose of back
+    # out: alive (edges,); prices and dead of tokens; values (edges,), inside, outside (vertices,), term_worth (terms,), after (vertices,
+    # tokens): the most that a vertex' first word scores after a token, f_around and l_around (what is around tokens, above the threshold or
+    # not) at the final prices; history (iterations,): bounds, nan where none was needed. Returns the bound at the final prices.
+    left, right, own, factors = terms[0], terms[1], terms[2], terms[3]
+    n_vertices, n_factors = edge_start.shape[0] - 1, factors.shape[0]
+    size = n_factors + 1 + f_around.shape[0] + l_around.shape[0]
+    worth, rest = np.zeros(size), np.empty(size)
+    live = np.ones(n_factors, dtype=np.bool_)
+    for i in range(n_factors):
+        live[i] = factors[i, 0] != WORDS
+    before = np.empty((n_vertices, bounds[0].shape[0]))
+    f_below, l_below = np.empty(f_around.shape[0]), np.empty(l_around.shape[0])
     bound = np.inf
-    bounds[:] = np.nan
+    history[:] = np.nan
+    outside[:] = -np.inf
     for k in range(iterations):
-        bound = inside_outside(
-            edge_start, symbol_start, symbols, scores, alive, highest, reverse, first_token, last_token, begin, end, f_start, f_tokens,
-            f_prices, f_dead, l_start, l_tokens, l_prices, l_dead, before, after, joint, values, inside, outside,
-        )  # fmt: skip
-        bounds[k] = bound
+        evaluate(terms, live, bounds, firsts, lasts, before, worth)
+        bound = inside_scores(edge_start, tail_start, tails, base, alive, terms, worth, values, inside)
+        history[k] = bound
         if bound <= threshold:
             break
-        for v in range(n_vertices):
-            for e in range(edge_start[v], edge_start[v + 1]):
-                if values[e] + outside[v] <= threshold:
-                    alive[e] = False
-        token_marginals(
-            edge_start, symbol_start, symbols, highest, reverse, first_token, last_token, begin, end, f_start, f_tokens, f_prices, f_dead,
-            l_start, l_tokens, l_prices, l_dead, before, after, joint, values, inside, outside, word_before, word_after, pairs, f_below,
-            f_around, l_below, l_around,
-        )  # fmt: skip
-        if k == iterations - 1 or (k >= PATIENCE and bounds[k - PATIENCE] - bound < STALL * (bounds[k - PATIENCE] - threshold)):
+        outside_scores(edge_start, tail_start, tails, alive, terms, worth, threshold, values, inside, outside, rest)
+        token_marginals(terms, live, bounds, firsts, lasts, before, worth, rest, f_below, f_around, l_below, l_around)
+        if k == iterations - 1 or (k >= PATIENCE and history[k - PATIENCE] - bound < STALL * (history[k - PATIENCE] - threshold)):
             break
-        move(f_prices, f_dead, f_below, f_around, threshold, resolution)
-        move(l_prices, l_dead, l_below, l_around, threshold, resolution)
-    take_inside_out(f_start, f_around, inside)
-    take_inside_out(l_start, l_around, inside)
+        move(firsts[2], firsts[3], f_below, f_around, threshold, resolution)
+        move(lasts[2], lasts[3], l_below, l_around, threshold, resolution)
+    for k in range(term_worth.shape[0]):
+        term_worth[k] = own[k] + worth[left[k]] + worth[right[k]]
+    for v in range(n_vertices):
+        if outside[v] > -np.inf:
+            most_by_word(after[v], bounds[1], firsts[0], firsts[1], firsts[2], firsts[3], v)
+    take_inside_out(firsts[0], f_around, inside)
+    take_inside_out(lasts[0], l_around, inside)
     return bound

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from zerogap.grid import Scores
 from zerogap.oracles.compile import float64, inner, int32, int64, kernel, readonly, types, writable
-from zerogap.oracles.lm_boundaries import BOUNDARY_TYPES, EMPTY_PIECE, Boundaries, finish, read_piece, read_word, step
+from zerogap.oracles.lm_boundaries import BOUNDARY_TYPES, EMPTY_PIECE, Boundaries, finish, read_piece, read_word
 
 FOREST_TYPES: tuple[Any, ...] = (readonly(int64, 1), readonly(int32, 1), readonly(int32, 1), readonly(float64, 1))
 
@@ -71,15 +71,7 @@ def pop(heap_keys, heap_ids, size):
 @inner
 def waiting_score(left, lm):
     """An estimate of what the words at a left end will score: with nothing before them."""
-    n_words = lm[2].shape[0]
-    if left <= 0:
-        return 0.0
-    if left <= 2 * n_words:
-        return lm[2][(left - 1) % n_words]
-    pair = left - 1 - 2 * n_words
-    first = np.int64(lm[8][pair])
-    score, _ = step(np.int64(lm[3][first]), np.int64(lm[9][pair]), lm)
-    return lm[2][first] + score
+    return lm[12][left] if left > 0 else 0.0
 
 
 @inner

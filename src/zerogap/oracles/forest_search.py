@@ -23,13 +23,9 @@ TOO_MANY, PAUSED = -2, -3
 
 
 @inner
-def first_of_left(left, pair_first, n_words):
-    """The word that a left end begins with, or n_words if nothing waits."""
-    if left <= 0:
-        return np.int64(n_words)
-    if left <= 2 * n_words:
-        return (left - 1) % n_words
-    return np.int64(pair_first[left - 1 - 2 * n_words])
+def first_of_left(left, lm):
+    """The word that a left end begins with, or the number of words if nothing waits."""
+    return np.int64(lm[8][left]) if left > 0 else np.int64(lm[2].shape[0])
 
 
 @inner
@@ -74,39 +70,19 @@ def merge(n, lefts, states, scores, below, arity, slots):
 
 
 @inner
-def rest_of_edge(symbol_start, symbols, e, v, inside, before, after, joint, highest, last_prices, last_of_word, rest):
-    """rest[p]: the most that the symbols after place p can add, with prices, if p ends as suits them."""
-    a, z = symbol_start[e], symbol_start[e + 1]
-    for p in range(z - 1, a - 1, -1):
-        s = symbols[p]
-        if p == z - 1:
-            if s >= 0:
-                rest[p - a] = last_prices[v, last_of_word[s]]
-            else:
-                best = -np.inf
-                for r in range(last_prices.shape[1]):
-                    if last_prices[-1 - s, r] > -np.inf:
-                        best = max(best, last_prices[v, r] - last_prices[-1 - s, r])
-                rest[p - a] = best
-            continue
-        n = symbols[p + 1]
-        if s >= 0:
-            gap = highest[s, n] if n >= 0 else after[-1 - n, s]
-        else:
-            gap = before[-1 - s, n] if n >= 0 else joint[-1 - s, -1 - n]
-        rest[p - a] = gap + rest[p + 1 - a] + (inside[-1 - n] if n < 0 else 0.0)
-
-
-@inner
-def coming(symbol_start, symbols, e, v, p, token, inside, after, highest, last_prices, rest):
-    """The most that comes after place p of a target side, if what was read ends in a token."""
-    a, z = symbol_start[e], symbol_start[e + 1]
-    if p == z - 1:
-        return last_prices[v, token]
-    n = symbols[p + 1]
-    if n >= 0:
-        return highest[token, n] + rest[p + 1 - a]
-    return after[-1 - n, token] + inside[-1 - n] + rest[p + 1 - a]
+def rest_of_edge(symbol_start, symbols, e, term, inside, worth, rest):
+    """rest[k]: the most that comes after the k-th vertex of a target side, with prices, if it ends as suits what comes."""
+    k = 0
+    for p in range(symbol_start[e], symbol_start[e + 1]):
+        k += symbols[p] < 0
+    total = 0.0
+    at = k
+    for p in range(symbol_start[e + 1] - 1, symbol_start[e] - 1, -1):
+        if symbols[p] < 0:
+            total += worth[term + at]
+            at -= 1
+            rest[at] = total
+            total += inside[-1 - symbols[p]]
 
 
 @inner
@@ -144,19 +120,20 @@ def group_pieces(begin, end, lefts, losses, room, members, n_members, group_firs
 
 @kernel(
     int64(
-        *FOREST_TYPES, readonly(boolean, 1), readonly(float64, 1), readonly(float64, 1), readonly(float64, 2), readonly(float64, 2),
-        readonly(float64, 2), readonly(float64, 2), readonly(float64, 2), readonly(float64, 2), readonly(float64, 2), readonly(float64, 2),
-        readonly(float64, 1), readonly(int32, 1), readonly(int32, 1), float64, int64, int64, types.Tuple(BOUNDARY_TYPES),
-        readonly(int64, 1), int64, int64, int64, int64, writable(int64, 1),
+        *FOREST_TYPES, readonly(boolean, 1), readonly(float64, 1), readonly(float64, 1), readonly(float64, 1), readonly(float64, 2),
+        readonly(float64, 2), readonly(float64, 2), readonly(float64, 2), readonly(float64, 2), readonly(float64, 2), readonly(float64, 1),
+        readonly(int32, 1), float64, int64, int64, types.Tuple(BOUNDARY_TYPES), readonly(int64, 1), int64, int64, int64, int64,
+        writable(int64, 1),
         writable(int64, 1), writable(int32, 1), writable(int32, 1), writable(float64, 1), writable(int32, 1), writable(int32, 2),
         writable(int32, 1), writable(int32, 1), writable(float64, 1), writable(int32, 2), writable(int64, 1),
     )
 )  # fmt: skip
 def search_pieces(
-    edge_start, symbol_start, symbols, scores, alive, inside, outside, before, after, joint, highest, first_prices, last_prices,
-    around_first, around_last, waiting, last_token, last_of_word, threshold, start, end, lm, order, done, n_pieces, budget, width, first,
-    last, lefts, states, piece_scores, edges, below, way_pieces, way_edges, way_scores, way_below, counts,
+    edge_start, symbol_start, symbols, scores, alive, inside, outside, worth, after, highest, first_prices, last_prices, around_first,
+    around_last, waiting, last_token, threshold, start, end, lm, order, done, n_pieces, budget, width, first, last, lefts, states,
+    piece_scores, edges, below, way_pieces, way_edges, way_scores, way_below, counts,
 ):  # fmt: skip
+    # worth (terms,): see zerogap.oracles.forest_terms; after (vertices, tokens), highest (tokens, tokens): zerogap.oracles.boundary_prices
     # first_prices, last_prices, around_first, around_last (vertices, tokens), -inf for tokens that a vertex does not have
     # waiting (lefts + 1,): bound on what waits but for the first word, the empty piece last; last_token (states,); order (vertices,): all
     # of them, what is below a vertex before it; the first `done` have pieces, `n_pieces` in all.
@@ -177,12 +154,7 @@ def search_pieces(
         v = order[k]
         for j in range(first[v], last[v]):
             left = np.int64(lefts[j])
-            priced = (
-                piece_scores[j]
-                + waiting[left]
-                + first_prices[v, first_of_left(left, lm[8], n_words)]
-                + last_prices[v, last_token[states[j]]]
-            )
+            priced = piece_scores[j] + waiting[left] + first_prices[v, first_of_left(left, lm)] + last_prices[v, last_token[states[j]]]
             losses[j] = inside[v] - priced
         group_start[v] = n_groups
         members, n_members, group_first, group_last, group_left, n_groups = group_pieces(
@@ -194,6 +166,14 @@ def search_pieces(
     for e in range(symbol_start.shape[0] - 1):
         longest = max(longest, symbol_start[e + 1] - symbol_start[e])
     rest = np.empty(longest + 1)
+    terms = np.empty(symbol_start.shape[0] - 1, dtype=np.int64)
+    n_terms = 0
+    for e in range(terms.shape[0]):
+        terms[e] = n_terms
+        for p in range(symbol_start[e], symbol_start[e + 1]):
+            n_terms += symbols[p] < 0
+        n_terms += 1
+    n_nodes = lm[9].shape[0] - 1
     # what was read so far, and the same with one symbol more
     a_left, a_state, a_score, a_below = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64), np.empty(64 * arity + 1, np.int64)
     b_left, b_state, b_score, b_below = np.empty(64, np.int64), np.empty(64, np.int64), np.empty(64), np.empty(64 * arity + 1, np.int64)
@@ -215,19 +195,22 @@ def search_pieces(
                 continue
             if tried > budget:
                 return PAUSED
-            rest_of_edge(symbol_start, symbols, e, v, inside, before, after, joint, highest, last_prices, last_of_word, rest)
+            rest_of_edge(symbol_start, symbols, e, terms[e], inside, worth, rest)
             a, z = symbol_start[e], symbol_start[e + 1]
             n, k = 1, 0
             a_left[0], a_state[0], a_score[0] = EMPTY_PIECE, 0, scores[e]
             for p in range(a, z):
                 s = symbols[p]
                 if s >= 0:
-                    for i in range(n):
-                        a_left[i], a_state[i], more = read_word(a_left[i], a_state[i], np.int64(s), lm)
-                        a_score[i] += more
-                    if k > 0 and p + 1 < z and symbols[p + 1] < 0 and not all_ways:  # what differs by what is further back is one now
+                    if k == 0:
+                        a_left[0], a_state[0], more = read_word(a_left[0], a_state[0], np.int64(s), lm)
+                        a_score[0] += more
+                    elif p + 1 < z and symbols[p + 1] < 0 and not all_ways:  # what differs by what is further back is one now
                         n, slots = merge(n, a_left, a_state, a_score, a_below, arity, slots)
                     continue
+                following = p + 1  # the end of the words after the vertex, which are read with its pieces
+                while following < z and symbols[following] >= 0:
+                    following += 1
                 t = -1 - s
                 m = 0
                 for i in range(n):
@@ -237,41 +220,52 @@ def search_pieces(
                     need = threshold - outside[v]
                     if left != EMPTY_PIECE:
                         token = np.int64(last_token[state])
-                        word = first_of_left(left, lm[8], n_words)
+                        word = first_of_left(left, lm)
                         head_side = waiting[left] + first_prices[v, word]
                         need = threshold - around_first[v, word]
                     for g in range(group_start[t], group_end[t]):
                         least = losses[members[group_first[g]]]
-                        if left != EMPTY_PIECE and not score + head_side + after[t, token] + inside[t] - least + rest[p - a] > need:
+                        if left != EMPTY_PIECE and not score + head_side + after[t, token] + inside[t] - least + rest[k] > need:
                             break  # groups come in the order of what their best pieces lose
                         piece_left = group_left[g]
-                        word = first_of_left(piece_left, lm[8], n_words)
+                        word = first_of_left(piece_left, lm)
                         gap = highest[token, word] + head_side
                         if left == EMPTY_PIECE:
                             gap = first_prices[v, word]
                             need = threshold - around_first[v, word]
-                        if not score + gap - first_prices[t, word] + inside[t] - least + rest[p - a] > need:
+                        if not score + gap - first_prices[t, word] + inside[t] - least + rest[k] > need:
                             continue
                         tried += 1
                         new_left, new_state, more = read_piece(left, state, piece_left, np.int64(states[members[group_first[g]]]), lm)
-                        is_open = piece_left > n_words and piece_left <= 2 * n_words
-                        is_open = (is_open or piece_left == EMPTY_PIECE) and left != EMPTY_PIECE  # the state after it is not its own
-                        side = waiting[new_left] + first_prices[v, first_of_left(new_left, lm[8], n_words)]
+                        # the state after it is not its own
+                        is_open = (piece_left > n_nodes or piece_left == EMPTY_PIECE) and left != EMPTY_PIECE
+                        side = waiting[new_left] + first_prices[v, first_of_left(new_left, lm)]
                         for place in range(group_first[g], group_last[g]):
                             j = members[place]
                             total = score + more + piece_scores[j]
-                            if not is_open:
-                                new_state = np.int64(states[j])
-                            next_token = np.int64(last_token[new_state])
-                            bound = (
-                                total + side + coming(symbol_start, symbols, e, v, p, next_token, inside, after, highest, last_prices, rest)
-                            )
+                            own_state = new_state if is_open else np.int64(states[j])
+                            next_token = np.int64(last_token[own_state])
+                            now_left, now_side = new_left, side
+                            if following > p + 1:
+                                if not total + side + last_prices[t, last_token[states[j]]] + rest[k] > need:
+                                    continue
+                                for q in range(p + 1, following):
+                                    now_left, own_state, read = read_word(now_left, own_state, np.int64(symbols[q]), lm)
+                                    total += read
+                                next_token = np.int64(last_token[own_state])
+                                if now_left != new_left:
+                                    now_side = waiting[now_left] + first_prices[v, first_of_left(now_left, lm)]
+                            if following == z:
+                                bound = total + now_side + last_prices[v, next_token]
+                            else:
+                                u = -1 - symbols[following]
+                                bound = total + now_side + after[u, next_token] + inside[u] + rest[k + 1]
                             if not bound > need:
                                 continue
                             if m == b_left.shape[0]:
                                 b_left, b_state, b_score = longer(b_left, 0), longer(b_state, 0), longer(b_score, 0)
                                 b_below = longer(b_below, b_left.shape[0] * arity + 1)
-                            b_left[m], b_state[m], b_score[m] = new_left, new_state, total
+                            b_left[m], b_state[m], b_score[m] = now_left, own_state, total
                             for h in range(k):
                                 b_below[m * arity + h] = a_below[i * arity + h]
                             b_below[m * arity + k] = j
@@ -288,7 +282,7 @@ def search_pieces(
                     break
             for i in range(n):
                 left, state, score = a_left[i], a_state[i], a_score[i]
-                word, token = first_of_left(left, lm[8], n_words), np.int64(last_token[state])
+                word, token = first_of_left(left, lm), np.int64(last_token[state])
                 priced = score + waiting[left] + first_prices[v, word] + last_prices[v, token]
                 if not priced + min(around_first[v, word], around_last[v, token]) > threshold:
                     continue

@@ -1,15 +1,15 @@
 """What an n-gram model must know of a piece of a sentence: its first words, whose scores wait for what comes before, and its last state.
 
-Words at the left end wait only for as long as a longer n-gram could still reach over them (Li & Khudanpur 2008). With W words in the model,
-the left end of a piece is one number:
+Words at the left end wait only for as long as a longer n-gram could still reach over them (Li & Khudanpur 2008): words l1 .. lk wait if the
+model lists an n-gram (.., u, l1, .., lk). Such sequences are the N nodes of a trie, numbered from 1 such that parents come first. The left
+end of a piece is one number:
 
     EMPTY_PIECE   no words at all
     0             nothing waits; what comes before pays its back-offs down to the empty context
-    1 + w         w waits; then the back-offs from the state after w down to that of w alone
-    1 + W + w     w waits and is the whole piece, so the state after it is not known yet either
-    1 + 2W + p    the two words of pair p wait
+    i             the words of node i wait; then the back-offs from the state after them down to that of these words alone
+    N + i         the words of node i wait and are the whole piece, so the state after it is not known yet either
 
-`pair` p are words (a, b) such that the model lists an n-gram (u, a, b). Models of order 3 at most.
+A node of order - 1 words leaves nothing unknown: a piece that is no longer is numbered as one that is.
 """
 
 from __future__ import annotations
@@ -19,17 +19,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.errors import InputError
 from zerogap.grid import Scores
-from zerogap.oracles.compile import boolean, inner, int32, int64, readonly
+from zerogap.oracles.compile import float64, inner, int32, int64, readonly
 from zerogap.oracles.ngrams import TABLE_TYPES, ngram_step, ngram_tables
 
 EMPTY_PIECE = -1
-HIGHEST_ORDER = 3
 
 
 class Boundaries(NamedTuple):
-    """The arrays that kernels take as one tuple: those of the n-gram tables, and which words and pairs of words wait."""
+    """The arrays that kernels take as one tuple: those of the n-gram tables, and the trie of words that wait."""
 
     slots: NDArray[np.int64]
     slot_numbers: Scores
@@ -37,38 +35,48 @@ class Boundaries(NamedTuple):
     word_states: NDArray[np.int32]
     back_offs: Scores
     shorter: NDArray[np.int32]
-    waits: NDArray[np.bool_]  # (W,)
-    pair_start: NDArray[np.int64]  # (W + 1,), pairs by their first word
-    pair_first: NDArray[np.int32]
-    pair_second: NDArray[np.int32]  # sorted within a first word
+    nodes: NDArray[np.int32]  # (W,): the node of a word alone, 0 if it does not wait
+    child_start: NDArray[np.int64]  # (N + 2,), children of a node; they are nodes child_start[i] + 1 .. child_start[i + 1]
+    first_words: NDArray[np.int32]  # (2N + 1,), by left end; W where nothing waits
+    last_words: NDArray[np.int32]  # (N + 1,), by node, as the next ones; sorted within a parent
+    node_states: NDArray[np.int32]  # after the words of a node alone
+    words: NDArray[np.int32]  # (N + 1, order - 1), -1 where there are fewer
+    alone: Scores  # (2N + 1,), by left end: what the words that wait score with nothing before them
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.last_words) - 1
 
     @property
     def n_lefts(self) -> int:
-        return 1 + 2 * len(self.word_scores) + len(self.pair_first)
+        return 1 + 2 * self.n_nodes
 
 
 BOUNDARY_TYPES: tuple[Any, ...] = (
     *TABLE_TYPES,
-    readonly(boolean, 1),
+    readonly(int32, 1),
     readonly(int64, 1),
     readonly(int32, 1),
     readonly(int32, 1),
+    readonly(int32, 1),
+    readonly(int32, 2),
+    readonly(float64, 1),
 )  # for the signatures of kernels
 
 
 @inner
-def find_pair(first, second, lm):
-    """The number of a pair of words that waits, or -1."""
-    pair_start, pair_second = lm[7], lm[9]
-    low, high = pair_start[first], pair_start[first + 1]
-    end = high
+def find_child(node, word, lm):
+    """The node of one word more, or 0 if it does not wait."""
+    child_start, last_words = lm[7], lm[9]
+    low, end = child_start[node] + 1, child_start[node + 1] + 1
+    high = end
     while low < high:
         middle = (low + high) >> 1
-        if pair_second[middle] < second:
+        if last_words[middle] < word:
             low = middle + 1
         else:
             high = middle
-    return low if low < end and pair_second[low] == second else np.int64(-1)
+    return low if low < end and last_words[low] == word else np.int64(0)
 
 
 @inner
@@ -88,45 +96,51 @@ def descend(state, lower, lm):
 
 
 @inner
+def whole(node, lm):
+    """The left end of a piece that is the words of a node."""
+    words = lm[11]
+    return node if words[node, words.shape[1] - 1] >= 0 else lm[9].shape[0] - 1 + node
+
+
+@inner
 def read_word(left, state, word, lm):
     """(left, state, score) of a piece with one word more: the score is what no longer waits."""
-    n_words, word_states, waits = lm[2].shape[0], lm[3], lm[6]
     if left == EMPTY_PIECE:
-        if waits[word]:
-            return 1 + n_words + word, np.int64(word_states[word]), 0.0
-        return np.int64(0), np.int64(word_states[word]), lm[2][word]
+        node = np.int64(lm[6][word])
+        if node > 0:
+            return whole(node, lm), np.int64(lm[3][word]), 0.0
+        return np.int64(0), np.int64(lm[3][word]), lm[2][word]
     score, following = step(state, word, lm)
-    if left > n_words and left <= 2 * n_words:  # one word so far
-        pair = find_pair(left - 1 - n_words, word, lm)
-        if pair >= 0:
-            return 1 + 2 * n_words + pair, following, 0.0
-        return left - n_words, following, score
+    n_nodes = lm[9].shape[0] - 1
+    if left > n_nodes:  # all words so far wait
+        child = find_child(left - n_nodes, word, lm)
+        if child > 0:
+            return whole(child, lm), following, 0.0
+        return left - n_nodes, following, score
     return left, following, score
 
 
 @inner
 def read_piece(left, state, piece_left, piece_state, lm):
     """The same with a piece more, given by its left end and the state after it, without what was scored in it."""
-    n_words, word_states = lm[2].shape[0], lm[3]
     if piece_left == EMPTY_PIECE:
         return left, state, 0.0
     if left == EMPTY_PIECE:
         return piece_left, piece_state, 0.0
-    if piece_left == 0:
-        score = descend(state, 0, lm)
-        if left > n_words and left <= 2 * n_words:
-            left -= n_words
-        return left, piece_state, score
-    if piece_left > 2 * n_words:
-        pair = piece_left - 1 - 2 * n_words
-        left, state, score = read_word(left, state, np.int64(lm[8][pair]), lm)
-        left, state, more = read_word(left, state, np.int64(lm[9][pair]), lm)
-        return left, piece_state, score + more
-    if piece_left > n_words:
-        return read_word(left, state, piece_left - 1 - n_words, lm)
-    word = piece_left - 1
-    left, state, score = read_word(left, state, word, lm)
-    return left, piece_state, score + descend(state, np.int64(word_states[word]), lm)
+    n_nodes, words = lm[9].shape[0] - 1, lm[11]
+    node = piece_left if piece_left <= n_nodes else piece_left - n_nodes
+    total = 0.0
+    if node > 0:
+        for k in range(words.shape[1]):
+            if words[node, k] < 0:
+                break
+            left, state, score = read_word(left, state, np.int64(words[node, k]), lm)
+            total += score
+    if piece_left > n_nodes:
+        return left, state, total
+    if left > n_nodes:  # what comes after the words that wait does not
+        left -= n_nodes
+    return left, piece_state, total + descend(state, np.int64(lm[10][node]), lm)
 
 
 @inner
@@ -136,6 +150,29 @@ def finish(left, state, start, end, lm):
     _, following, score = read_piece(np.int64(0), start, left, state, lm) if left != EMPTY_PIECE else (np.int64(0), start, 0.0)
     more, _ = step(following, end, lm)
     return score + more
+
+
+class StateWords(NamedTuple):
+    """Of every state: how many words it has, its last word, and the state without it. The empty state's are 0, W and 0."""
+
+    lengths: NDArray[np.int64]
+    last: NDArray[np.int64]
+    prefix: NDArray[np.int64]
+
+
+def state_words(keys: NDArray[np.int64], next_states: NDArray[np.int32], n_words: int, n_states: int) -> StateWords:
+    """The first transition into a state, by the length of the context that it comes from, is that by its last word."""
+    lengths, last, prefix = np.full(n_states, -1), np.full(n_states, n_words), np.zeros(n_states, dtype=np.int64)
+    lengths[0] = 0
+    sources = keys // n_words
+    words = keys - sources * n_words
+    for length in range(1, n_states):
+        arcs = np.flatnonzero((lengths[sources] == length - 1) & (lengths[next_states] < 0))
+        if not arcs.size:
+            break
+        into = next_states[arcs]
+        last[into], prefix[into], lengths[into] = words[arcs], sources[arcs], length
+    return StateWords(lengths, last, prefix)
 
 
 def boundaries_of(
@@ -149,21 +186,55 @@ def boundaries_of(
     order: int,
 ) -> Boundaries:
     """The tables of a language model: see zerogap.translation.language_model for what the arrays are."""
-    if order > HIGHEST_ORDER:
-        raise InputError(f"the language model has order {order}: expected at most {HIGHEST_ORDER} for translation forests.")
     tables = ngram_tables(keys, scores, next_states, back_offs, shorter, n_words)
-    states = keys[n_words:] // n_words
-    words = keys[n_words:] - states * n_words
-    waits = np.zeros(n_words, dtype=np.bool_)
-    waits[words] = True
-    last_word = np.zeros(len(back_offs), dtype=np.int64)
-    last_word[next_states[n_words:]] = words
-    last_word[next_states[:n_words]] = np.arange(n_words)
-    is_long = np.ones(len(back_offs), dtype=np.bool_)
-    is_long[next_states[:n_words]] = False
-    is_long[0] = False
-    longer = is_long[states]
-    pairs = np.unique(last_word[states[longer]] * n_words + words[longer])
-    first = pairs // n_words
-    start = np.concatenate([[0], np.cumsum(np.bincount(first, minlength=n_words))]).astype(np.int64)
-    return Boundaries(*tables, waits, start, first.astype(np.int32), (pairs - first * n_words).astype(np.int32))
+    known = state_words(keys, next_states, n_words, len(back_offs))
+    sources = keys[n_words:] // n_words
+    final = keys[n_words:] - sources * n_words
+    context = max(order - 1, 1)
+    # suffix[s]: the node of the last words of a state, one less than the length looked at; a state's whole length has none
+    suffix = np.zeros(len(back_offs), dtype=np.int64)
+    trie, words, counted = [np.zeros(1, dtype=np.int64)], [np.full((1, context), -1)], 0
+    for length in range(1, context + 1):
+        reached = known.lengths[sources] >= length
+        found = np.unique(suffix[sources[reached]] * n_words + final[reached])
+        longer = words[-1][found // n_words - counted]
+        longer[:, length - 1] = found % n_words
+        states = np.flatnonzero(known.lengths > length)
+        first = counted + len(words[-1])
+        suffix[states] = first + np.searchsorted(found, suffix[known.prefix[states]] * n_words + known.last[states])
+        trie.append(found)
+        words.append(longer)
+        counted = first
+    all_words, node_keys = np.concatenate(words), np.concatenate(trie)
+    last_words = node_keys % n_words
+    last_words[0] = n_words
+    parents = node_keys[1:] // n_words
+    child_start = np.concatenate([[0], np.cumsum(np.bincount(parents, minlength=len(node_keys)))]).astype(np.int64)
+    nodes = np.zeros(n_words, dtype=np.int32)
+    nodes[last_words[1 : 1 + child_start[1]]] = np.arange(1, 1 + child_start[1])
+    begins = np.where(all_words[:, 0] < 0, n_words, all_words[:, 0])
+    states, alone = read_rows(all_words, keys, scores, next_states, back_offs, shorter, n_words)
+    return Boundaries(
+        *tables, nodes, child_start, np.concatenate([begins, begins[1:]]).astype(np.int32), last_words.astype(np.int32), states,
+        np.ascontiguousarray(all_words.astype(np.int32)), np.concatenate([alone, alone[1:]]),
+    )  # fmt: skip
+
+
+def read_rows(
+    words: NDArray[np.int64], keys: NDArray[np.int64], scores: Scores, next_states: NDArray[np.int32], back_offs: Scores,
+    shorter: NDArray[np.int32], n_words: int,
+) -> tuple[NDArray[np.int32], Scores]:  # fmt: skip
+    """The state after the words of every row, as many as there are, and their scores."""
+    state, total = np.zeros(len(words), dtype=np.int64), np.zeros(len(words))
+    for column in words.T:
+        pending = np.flatnonzero(column >= 0)
+        while pending.size:
+            key = state[pending] * n_words + column[pending]
+            at = np.minimum(keys.searchsorted(key), len(keys) - 1)
+            found = keys[at] == key
+            total[pending[found]] += scores[at[found]]
+            state[pending[found]] = next_states[at[found]]
+            pending = pending[~found]
+            total[pending] += back_offs[state[pending]]
+            state[pending] = shorter[state[pending]]
+    return state.astype(np.int32), total

@@ -12,7 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.oracles.boundary_prices import end_tokens, inner_scores, neighbours, tighten
+from zerogap.oracles.boundary_prices import end_tokens, neighbours, tighten
+from zerogap.oracles.forest_terms import Terms, cut
+from zerogap.oracles.lm_contexts import Contexts, contexts_of, reader_of
 from zerogap.translation.cube_pruning import Compiled
 from zerogap.translation.language_model import BEGIN
 from zerogap.translation.syntax_problem import SyntaxProblem
@@ -45,18 +47,15 @@ class Tokens(NamedTuple):
         dense[self.vertices, self.tokens] = np.where(self.dead, -np.inf, values)
         return dense
 
+    def numbers(self, n_tokens: int) -> NDArray[np.int32]:
+        """The numbers of tokens by vertex and token, -1 for what a vertex does not have."""
+        found = np.full((len(self.start) - 1, n_tokens), -1, dtype=np.int32)
+        left = np.flatnonzero(~self.dead)
+        found[self.vertices[left], self.tokens[left]] = left
+        return found
+
     def copy(self) -> Tokens:
         return Tokens(self.start, self.tokens, self.prices.copy(), self.dead.copy(), self.around.copy())
-
-
-class Contexts(NamedTuple):
-    """What a language model says of two neighbouring words, at best."""
-
-    highest: Scores  # (words + 1, words + 1), by the word before; the last row and column for words that need not be known
-    first_token: NDArray[np.int32]  # (words + 1,)
-    last_token: NDArray[np.int32]  # (states,)
-    last_of_word: NDArray[np.int32]  # (words + 1,)
-    waiting: Scores  # by left end: a bound on what waits there, but for its first word
 
 
 class Relaxed(NamedTuple):
@@ -70,60 +69,16 @@ class Relaxed(NamedTuple):
     alive: NDArray[np.bool_]
     inside: Scores
     outside: Scores
-    before: Scores  # (vertices, tokens), (vertices, tokens) and (vertices, vertices): see zerogap.oracles.boundary_prices
-    after: Scores
-    joint: Scores
+    terms: Scores  # by hyperedge and place: see zerogap.oracles.forest_terms
+    after: Scores  # (vertices, tokens): see zerogap.oracles.boundary_prices
 
     def for_search(self) -> tuple[Any, ...]:
         """The arrays that zerogap.oracles.forest_search takes after the forest."""
         n_tokens = len(self.contexts.highest)
-        bounds = self.alive, self.inside, self.outside, self.before, self.after, self.joint, self.contexts.highest
         prices = self.firsts.table(n_tokens), self.lasts.table(n_tokens)
         tables = (*prices, self.firsts.table_around(n_tokens), self.lasts.table_around(n_tokens))
-        return (*bounds, *tables, self.contexts.waiting, self.contexts.last_token, self.contexts.last_of_word)
-
-
-def contexts_of(problem: SyntaxProblem, given: Compiled, possible: NDArray[np.bool_], held: NDArray[np.bool_] | None = None) -> Contexts:
-    """Bounds on words by the word before them, from all states that end in it and whose words may be neighbours.
-
-    `possible` says of two tokens whether they may be neighbours, `held` of states that they are those of pieces.
-    """
-    model, lm = problem.language_model, given.boundaries
-    n, n_states = model.n_words, model.n_states
-    states = model.keys[n:] // n
-    words = model.keys[n:] - states * n
-    scores = model.scores[n:]
-    last = np.full(n_states, n, dtype=np.int64)  # of the empty state: no word
-    last[model.next_states[n:]] = words
-    last[model.next_states[:n]] = np.arange(n)
-    last[0] = n
-    alone = model.next_states[:n].astype(np.int64)  # the state of a word with nothing before it
-    last_of_word = np.append(np.where(alone == 0, n, np.arange(n)), n)
-    token = last_of_word[last]
-    is_alone = np.zeros(n_states, dtype=np.bool_)
-    is_alone[alone] = True
-    is_alone[0] = False
-    longer = ~is_alone
-    longer[0] = False
-    gain = np.zeros(n + 1)  # the most that a longer context adds when it backs off
-    np.maximum.at(gain, token[longer], model.back_offs[longer])
-    highest = np.empty((n + 1, n + 1))
-    back_off = np.append(np.where(alone == 0, 0.0, model.back_offs[alone]), 0.0)
-    highest[:, :n] = back_off[:, None] + model.scores[:n]
-    listed = is_alone[states]
-    before_last = np.full(n_states, n, dtype=np.int64)
-    before_last[model.next_states[n:][listed]] = last[states[listed]]
-    reached = possible[before_last, last] | (before_last == n)
-    usable = ~listed & (reached if held is None else reached | held)[states]
-    highest[token[states[listed]], words[listed]] = scores[listed]
-    highest[:, :n] += gain[:, None]
-    np.maximum.at(highest, (token[states[usable]], words[usable]), scores[usable])
-    highest[:, n] = back_off + gain
-    waiting = np.zeros(lm.n_lefts + 1)
-    waiting[1 : 1 + n] = gain[:n]  # a word that waits, and then a back-off
-    waiting[1 + 2 * n : -1] = highest[last_of_word[lm.pair_first], lm.pair_second]
-    first_token = np.append(np.where(lm.waits, np.arange(n), n), n)
-    return Contexts(highest, first_token.astype(np.int32), token.astype(np.int32), last_of_word.astype(np.int32), waiting)
+        contexts = self.contexts.waiting, self.contexts.last_token
+        return self.alive, self.inside, self.outside, self.terms, self.after, self.contexts.highest, *tables, *contexts
 
 
 def tokens_of(held: NDArray[np.bool_]) -> Tokens:
@@ -137,14 +92,17 @@ class Pricing:
 
     def __init__(self, problem: SyntaxProblem, given: Compiled) -> None:
         edge_start, symbol_start, symbols, scores = given.forest
-        n_vertices, n_tokens = len(edge_start) - 1, problem.language_model.n_words + 1
+        n_vertices, n = len(edge_start) - 1, problem.language_model.n_words
         self.problem, self.given = problem, given
-        contexts = contexts_of(problem, given, np.ones((n_tokens, n_tokens), dtype=np.bool_))
-        held = [np.zeros((n_vertices, n_tokens), dtype=np.bool_) for _ in range(2)]
-        end_tokens(edge_start, symbol_start, symbols, contexts.first_token, contexts.last_of_word, *held)
+        lm, model = given.boundaries, problem.language_model
+        self.reader = reader_of(lm, *arrays_of(problem))
+        first_token = np.append(np.where(lm.nodes > 0, np.arange(n), n), n).astype(np.int32)
+        last_token = np.append(np.where(lm.word_states == 0, n, np.arange(n)), n).astype(np.int32)
+        held = [np.zeros((n_vertices, n + 1), dtype=np.bool_) for _ in range(2)]
+        end_tokens(edge_start, symbol_start, symbols, first_token, last_token, *held)
         self.firsts, self.lasts = map(tokens_of, held)
         # a first word scores about what it scores alone: let what has it know that from the start
-        alone = np.append(problem.language_model.scores[: n_tokens - 1], 0.0)[self.firsts.tokens]
+        alone = np.append(model.scores[:n], 0.0)[self.firsts.tokens]
         self.firsts.prices[:] = np.where(alone > -np.inf, alone, 0.0)
         self.alive = scores > -np.inf
 
@@ -152,13 +110,11 @@ class Pricing:
         """Some iterations in what is left of the forest above a threshold, which must not fall from one call to the next.
 
         N-grams whose words cannot be neighbours any more bound nothing."""
-        problem, given = self.problem, self.given
-        _, symbol_start, symbols, scores = given.forest
-        possible = possible_neighbours(problem, given, given.forest[:3], self.alive, self.firsts, self.lasts)
-        contexts = contexts_of(problem, given, possible)
-        fixed = scores.copy()
-        inner_scores(symbol_start, symbols, contexts.highest, tuple(given.boundaries), fixed)
-        return priced(problem, given, given.forest[:3], fixed, self.alive, contexts, self.firsts, self.lasts, threshold, iterations)
+        arrays, scores = self.given.forest[:3], self.given.forest[3]
+        possible = possible_neighbours(self.problem, self.given, arrays, self.alive, self.firsts, self.lasts)
+        contexts = contexts_of(self.reader, possible)
+        terms = terms_of(self.problem, self.given, arrays, self.alive, contexts, self.firsts, self.lasts)
+        return priced(self.problem, self.given, terms, scores, self.alive, contexts, self.firsts, self.lasts, threshold, iterations)
 
 
 def relax(problem: SyntaxProblem, given: Compiled, *, threshold: float, rounds: int = ROUNDS, iterations: int = ITERATIONS) -> Relaxed:
@@ -184,22 +140,47 @@ def possible_neighbours(
     return possible | reverse.T
 
 
-def priced(
-    problem: SyntaxProblem, given: Compiled, arrays: tuple[Any, ...], fixed: Scores, alive: NDArray[np.bool_], contexts: Contexts,
-    firsts: Tokens, lasts: Tokens, threshold: float, iterations: int,
-) -> Relaxed:  # fmt: skip
-    """Better prices for a forest of these arrays, in place, and what they say. Hyperedges and tokens that are of no use die."""
-    n_vertices, n_tokens = len(arrays[0]) - 1, len(contexts.highest)
-    values, inside, outside, bounds = np.empty(len(fixed)), np.empty(n_vertices), np.empty(n_vertices), np.empty(iterations)
-    before, after, joint = np.empty((n_vertices, n_tokens)), np.empty((n_vertices, n_tokens)), np.empty((n_vertices, n_vertices))
-    reverse = np.ascontiguousarray(contexts.highest.T)
-    bound = tighten(
-        *arrays, fixed, alive, contexts.highest, reverse, contexts.first_token, contexts.last_of_word, problem.language_model.ids[BEGIN],
-        given.end, threshold, problem.resolution, iterations, *firsts[:4], *lasts[:4], values, inside, outside, before, after, joint,
-        firsts.around, lasts.around, bounds,
+class Cut(NamedTuple):
+    """A forest as its terms: see zerogap.oracles.forest_terms."""
+
+    edge_start: NDArray[np.int64]
+    tail_start: NDArray[np.int64]
+    tails: NDArray[np.int32]
+    terms: Terms
+
+
+def terms_of(
+    problem: SyntaxProblem, given: Compiled, arrays: tuple[Any, ...], alive: NDArray[np.bool_], contexts: Contexts, firsts: Tokens,
+    lasts: Tokens,
+) -> Cut:  # fmt: skip
+    edge_start, symbol_start, symbols = arrays
+    n_tokens = problem.language_model.n_words + 1
+    places = np.flatnonzero(symbols < 0)
+    tail_start = np.searchsorted(places, symbol_start).astype(np.int64)
+    terms = cut(
+        arrays, alive, firsts.numbers(n_tokens), lasts.numbers(n_tokens), len(firsts.tokens), problem.language_model.ids[BEGIN], given.end,
+        given.boundaries, contexts,
     )  # fmt: skip
-    bounds = bounds[~np.isnan(bounds)]
-    return Relaxed(bound, bounds, firsts, lasts, contexts, alive, inside, outside, before, after, joint)
+    return Cut(edge_start, tail_start, -1 - symbols[places], terms)
+
+
+def priced(
+    problem: SyntaxProblem, given: Compiled, forest: Cut, scores: Scores, alive: NDArray[np.bool_], contexts: Contexts, firsts: Tokens,
+    lasts: Tokens, threshold: float, iterations: int,
+) -> Relaxed:  # fmt: skip
+    """Prices of the tokens, changed in place as is what is alive, and what they say in the end."""
+    n_vertices, n_edges = len(forest.edge_start) - 1, len(scores)
+    term_start = forest.tail_start + np.arange(n_edges + 1)
+    base = scores + np.add.reduceat(forest.terms.own, term_start[:-1]) if n_edges else scores
+    values, inside, outside = np.empty(n_edges), np.empty(n_vertices), np.empty(n_vertices)
+    worth, after = np.empty(term_start[-1]), np.full((n_vertices, len(contexts.highest)), -np.inf)
+    history = np.empty(iterations)
+    tables = contexts.highest, np.ascontiguousarray(contexts.highest.T), contexts.plain, np.ascontiguousarray(contexts.back.T)
+    bound = tighten(
+        forest.edge_start, forest.tail_start, forest.tails, base, alive, tuple(forest.terms), tables, threshold, problem.resolution, iterations, tuple(firsts[:4]), tuple(lasts[:4]), values, inside,
+        outside, worth, after, firsts.around, lasts.around, history,
+    )  # fmt: skip
+    return Relaxed(bound, history[~np.isnan(history)], firsts, lasts, contexts, alive, inside, outside, worth, after)
 
 
 def tightened(
@@ -213,16 +194,13 @@ def tightened(
     found = np.concatenate([np.arange(first[v], last[v]) for v in order.tolist()]).astype(np.int64) if len(order) else np.zeros(0, np.int64)
     owners = np.repeat(order, (last - first)[order])
     left = lefts[found].astype(np.int64)
-    begins = np.full(len(left), n)
-    one, two = (left > 0) & (left <= 2 * n), left > 2 * n
-    begins[one] = (left[one] - 1) % n
-    begins[two] = given.boundaries.pair_first[left[two] - 1 - 2 * n]
+    begins = given.boundaries.first_words[left].astype(np.int64)
     ends = contexts.last_token[states[found]].astype(np.int64)
     tables = relaxed.firsts.table(n + 1), relaxed.lasts.table(n + 1)
     own = piece_scores[found] + contexts.waiting[left]
     around = np.minimum(relaxed.firsts.table_around(n + 1)[owners, begins], relaxed.lasts.table_around(n + 1)[owners, ends])
     useful = own + tables[0][owners, begins] + tables[1][owners, ends] + around > threshold
-    found, owners, begins, ends, own, left = found[useful], owners[useful], begins[useful], ends[useful], own[useful], left[useful]
+    found, owners, begins, ends, left = found[useful], owners[useful], begins[useful], ends[useful], left[useful]
     firsts, lasts = relaxed.firsts.copy(), relaxed.lasts.copy()
     solved = np.zeros(n_vertices, dtype=np.bool_)
     solved[order] = True
@@ -232,29 +210,75 @@ def tightened(
         tokens.dead[:] |= solved[tokens.vertices] & ~has[tokens.vertices, tokens.tokens]
     held_states = np.zeros(problem.language_model.n_states, dtype=np.bool_)
     held_states[states[found]] = True
-    # a piece is a hyperedge of two words, its first and its last token; vertices that are not done keep those hyperedges that are alive
+    # vertices that are not done keep those hyperedges that are alive
     heads = problem.forest.heads
     kept = np.flatnonzero(relaxed.alive & ~solved[heads])
-    sizes = np.concatenate([np.full(len(found), 2), np.diff(symbol_start)[kept]])
-    all_heads = np.concatenate([owners, heads[kept]])
-    by_head = np.argsort(all_heads, kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.diff(symbol_start)[kept])])
-    gather = np.repeat(symbol_start[:-1][kept] - starts[:-1], np.diff(symbol_start)[kept]) + np.arange(starts[-1])
-    flat = np.concatenate([np.stack([begins, ends], axis=1).reshape(-1), symbols[gather]])
-    flat_start = np.concatenate([[0], np.cumsum(sizes)])
-    new_sizes = sizes[by_head]
-    new_start = np.concatenate([[0], np.cumsum(new_sizes)])
-    new_symbols = flat[np.repeat(flat_start[:-1][by_head] - new_start[:-1], new_sizes) + np.arange(new_start[-1])].astype(np.int32)
-    new_edges = np.concatenate([[0], np.cumsum(np.bincount(all_heads, minlength=n_vertices))]).astype(np.int64)
-    arrays = new_edges, new_start.astype(np.int32), new_symbols
-    alive = np.ones(len(by_head), dtype=np.bool_)
-    possible = possible_neighbours(problem, given, arrays, alive & (by_head >= len(found)), firsts, lasts)
-    contexts = contexts_of(problem, given, possible, held_states)
-    fixed = scores.copy()
-    inner_scores(symbol_start, symbols, contexts.highest, tuple(given.boundaries), fixed)
-    values = np.concatenate([piece_scores[found] + contexts.waiting[left], fixed[kept]])[by_head]
-    better = priced(problem, given, arrays, values, alive, contexts, firsts, lasts, threshold, MORE_ITERATIONS)
+    sizes = np.diff(symbol_start)[kept]
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    gather = np.repeat(symbol_start[:-1][kept] - starts[:-1], sizes) + np.arange(starts[-1])
+    arrays = np.searchsorted(heads[kept], np.arange(n_vertices + 1)).astype(np.int64), starts, symbols[gather]
+    alive = np.ones(len(kept), dtype=np.bool_)
+    possible = possible_neighbours(problem, given, arrays, alive, firsts, lasts)
+    nodes = np.unique(np.where(left > given.boundaries.n_nodes, left - given.boundaries.n_nodes, left))
+    for k in range(given.boundaries.words.shape[1] - 1):  # words that wait at the left ends of pieces
+        two = given.boundaries.words[nodes, k : k + 2]
+        two = two[two[:, 1] >= 0]
+        possible[two[:, 0], two[:, 1]] = True
+    contexts = contexts_of(reader_of(given.boundaries, *arrays_of(problem)), possible, held_states)
+    forest = with_pieces(
+        terms_of(problem, given, arrays, alive, contexts, firsts, lasts), owners, heads[kept], firsts.numbers(n + 1)[owners, begins],
+        len(firsts.tokens) + lasts.numbers(n + 1)[owners, ends],
+    )  # fmt: skip
+    values = np.concatenate([piece_scores[found] + contexts.waiting[left], scores[kept]])[forest.order]
+    alive = np.ones(len(values), dtype=np.bool_)
+    better = priced(problem, given, forest.cut, values, alive, contexts, firsts, lasts, threshold, MORE_ITERATIONS)
+    # what a search needs is by the hyperedges of the forest
     left_over = np.zeros(len(scores), dtype=np.bool_)
-    was_edge = by_head >= len(found)
-    left_over[kept[by_head[was_edge] - len(found)]] = alive[was_edge]
-    return better._replace(alive=left_over)
+    is_edge = forest.order >= len(found)
+    own_edges = kept[forest.order[is_edge] - len(found)]
+    left_over[own_edges] = alive[is_edge]
+    tails = np.concatenate([[0], np.cumsum(symbols < 0)])[symbol_start]
+    term_start, new_start = tails + np.arange(len(tails)), forest.cut.tail_start + np.arange(len(forest.cut.tail_start))
+    worth = np.full(term_start[-1], -np.inf)
+    counts = np.diff(new_start)[is_edge]
+    worth[ranges(term_start[own_edges], counts)] = better.terms[ranges(new_start[:-1][is_edge], counts)]
+    return better._replace(alive=left_over, terms=worth)
+
+
+class WithPieces(NamedTuple):
+    cut: Cut
+    order: NDArray[np.int64]  # of the pieces and then the hyperedges, by head
+
+
+def with_pieces(
+    forest: Cut, owners: NDArray[np.int64], heads: NDArray[np.int64], begins: NDArray[np.int32], ends: NDArray[np.int32]
+) -> WithPieces:
+    """A forest with pieces as hyperedges of one term, the prices of their first and last tokens."""
+    n_pieces = len(owners)
+    all_heads = np.concatenate([owners, heads])
+    order = np.argsort(all_heads, kind="stable")
+    sizes = np.concatenate([np.zeros(n_pieces, dtype=np.int64), np.diff(forest.tail_start)])
+    starts = np.concatenate([np.zeros(n_pieces, dtype=np.int64), forest.tail_start[:-1]])
+    tails = forest.tails[ranges(starts[order], sizes[order])]
+    places = np.concatenate([np.arange(n_pieces), n_pieces + forest.tail_start[:-1] + np.arange(len(heads))])
+    chosen = ranges(places[order], sizes[order] + 1)
+    prices = len(forest.terms.factors) + 1  # where they begin among what terms are made of
+    left, right, own = (
+        np.concatenate([prices + begins, forest.terms.left])[chosen], np.concatenate([prices + ends, forest.terms.right])[chosen],
+        np.concatenate([np.zeros(n_pieces), forest.terms.own])[chosen],
+    )  # fmt: skip
+    edge_start = np.concatenate([[0], np.cumsum(np.bincount(all_heads, minlength=len(forest.edge_start) - 1))]).astype(np.int64)
+    tail_start = np.concatenate([[0], np.cumsum(sizes[order])]).astype(np.int64)
+    terms = forest.terms._replace(left=left.astype(np.int32), right=right.astype(np.int32), own=own)
+    return WithPieces(Cut(edge_start, tail_start, tails, terms), order)
+
+
+def ranges(starts: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The numbers from each start on, so many of each."""
+    before = np.cumsum(sizes) - sizes
+    return np.repeat(starts - before, sizes) + np.arange(int(sizes.sum()))
+
+
+def arrays_of(problem: SyntaxProblem) -> tuple[NDArray[np.int64], Scores, NDArray[np.int32]]:
+    model = problem.language_model
+    return model.keys, model.scores, model.next_states

@@ -165,10 +165,10 @@ def unbounded(problem: SyntaxProblem, given: Compiled) -> tuple[Any, ...]:
     """Bounds that leave nothing out, for a threshold of -inf."""
     n_vertices, n_words = problem.forest.n_vertices, problem.language_model.n_words
     zeros, table = np.zeros(n_vertices), np.zeros((n_vertices, n_words + 1))
+    n_terms = problem.forest.n_edges + int((problem.forest.symbols < 0).sum())
     return (
-        np.ones(problem.forest.n_edges, dtype=np.bool_), zeros, zeros, table, table, np.zeros((n_vertices, n_vertices)),
-        np.zeros((n_words + 1, n_words + 1)), table, table, table, table, np.zeros(given.boundaries.n_lefts + 1),
-        np.zeros(problem.language_model.n_states, dtype=np.int32), np.zeros(n_words, dtype=np.int32),
+        np.ones(problem.forest.n_edges, dtype=np.bool_), zeros, zeros, np.zeros(n_terms), table, np.zeros((n_words + 1, n_words + 1)),
+        table, table, table, table, np.zeros(given.boundaries.n_lefts + 1), np.zeros(problem.language_model.n_states, dtype=np.int32),
     )  # fmt: skip
 
 
