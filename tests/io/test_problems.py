@@ -121,7 +121,7 @@ def test_bad_problems(value, error, message):
 
 
 def test_only_problems_are_written():
-    with pytest.raises(InputError, match="expected one of dependency, hypergraph, joint, sequence"):
+    with pytest.raises(InputError, match="expected one of dependency, hypergraph, joint, lexical, agreement, sequence"):
         problem_to_json("x")
     assert isinstance(problem_from_json(JOINT), constituency.JointProblem)
 

@@ -106,10 +106,7 @@ def written(parsed: ParsedTree, format: str, to_terminal: bool) -> str:
 
 
 def proof_of(parsed: ParsedTree, found: Words) -> str:
-    from zerogap.constituency.problem import JointProblem
     from zerogap.io.proofs import proof_line
     from zerogap.pipeline.tree_parsers import compact
 
-    if not isinstance(parsed.problem, JointProblem):
-        raise InputError("certificates of lexicalised models are not written to files yet: expected a pcfg, joint model or grammar.")
     return proof_line(compact(parsed.problem), parsed.solution, {"line": found.line, "text": " ".join(found.forms)})

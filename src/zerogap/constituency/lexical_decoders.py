@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.constituency.lexical_problem import LexicalGrammar, LexicalProblem, Structure
-from zerogap.errors import Infeasible, check_problem
+from zerogap.errors import Infeasible, UnknownMethod, check_problem
 from zerogap.grid import Scores
 from zerogap.oracles.lexical_bounds import LOWEST, HeadIndex, SpanBounds, SpanScores
 from zerogap.oracles.lexical_cky import HeadChart, HeadItems, HeadParse, HeadScores, best_head_parse, head_chart
@@ -25,21 +25,31 @@ from zerogap.oracles.lexical_rule_bounds import RuleBounds, span_rows
 from zerogap.oracles.lexical_sister_bounds import sister_boxes
 from zerogap.proof.certificate import DynamicProgram
 from zerogap.proof.solution import Solution, Trace
+from zerogap.relax.closing import check_limits
 from zerogap.relax.many import decode_each
 
+METHODS = ("auto",)
 FIRST_WIDTH = 6.0  # of the items among which a first parse is looked for: log-probabilities below the coarse bound
 GROWTH = 1.5  # of the width, when there is none
 WIDEST = 2.0**12  # times the first width: then everything is tried
 
 
-def decode_lexical(problem: LexicalProblem, *, pruning: bool = True, width: float = FIRST_WIDTH) -> Solution[Structure]:
-    """A best parse with its certificate; Infeasible if there is none. Without `pruning` every item is tried."""
+def decode_lexical(
+    problem: LexicalProblem, *, method: str = "auto", time_limit: float | None = None, pruning: bool = True, width: float = FIRST_WIDTH
+) -> Solution[Structure]:
+    """A best parse with its certificate; Infeasible if there is none. Without `pruning` every item is tried.
+
+    Where the time limit ends the search, there is a parse with the coarse bound of the sentence; without any parse it goes on.
+    """
     check_problem(problem, LexicalProblem)
+    check_limits(time_limit, None)
+    if method not in METHODS:
+        raise UnknownMethod("method", method, METHODS)
     begin = time.perf_counter()
-    found = search(problem.grammar, head_scores(problem), pruning=pruning, width=width).parse
-    structure = structure_of(problem, found)
+    found = search(problem.grammar, head_scores(problem), pruning=pruning, width=width, time_limit=time_limit)
+    structure = structure_of(problem, found.parse)
     score = problem.score(structure)
-    return Solution(structure, score, found.score, DynamicProgram(), Trace((found.score,), (score,), (time.perf_counter() - begin,)))
+    return Solution(structure, score, found.bound, DynamicProgram(), Trace((found.bound,), (score,), (time.perf_counter() - begin,)))
 
 
 def decode_lexical_many(problems: Sequence[LexicalProblem], *, threads: int | None = None) -> list[Solution[Structure]]:
@@ -49,10 +59,10 @@ def decode_lexical_many(problems: Sequence[LexicalProblem], *, threads: int | No
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Search:
-    """What was found, and how: the coarse bound, the chart with everything that parses of the threshold need, the sums that were formed."""
+    """What was found: a parse, what none can beat, the chart with everything that parses of the threshold need, the sums that were formed."""
 
     parse: HeadParse
-    coarse: float
+    bound: float
     chart: HeadChart
     threshold: float
     tried: int
@@ -60,12 +70,13 @@ class Search:
 
 def search(
     grammar: LexicalGrammar, given: HeadScores, *, rules: RuleBounds | None = None, pruning: bool = True, width: float = FIRST_WIDTH,
-    margin: float = 0.0, known: float = LOWEST,
+    margin: float = 0.0, known: float = LOWEST, time_limit: float | None = None,
 ) -> Search:  # fmt: skip
     """The search alone, for scores that may have prices in them; Infeasible if there is no parse.
 
     Some parse is `known` to score this. The chart has all parses that are at most `margin` worse than the best one.
     """
+    begin = time.perf_counter()
     bounds = coarse_bounds(grammar, given, rule_bounds(grammar, given) if rules is None else rules)
     n = len(given.first) - 1
     if bounds.best == LOWEST:
@@ -77,14 +88,16 @@ def search(
         tried += chart.tried
         if parse is not None and wide < np.inf:
             known = parse.score
+            if time_limit is not None and time.perf_counter() - begin >= time_limit:
+                return Search(parse, bounds.best, chart, np.inf, tried)
         elif parse is not None:
-            return Search(parse, bounds.best, chart, LOWEST, tried)
+            return Search(parse, parse.score, chart, LOWEST, tried)
         elif wide == np.inf:
             raise Infeasible(f"the grammar has no parse of these {n} words with heads that it allows.", ((0, n),))
         wide = wide * GROWTH if wide <= WIDEST * width else np.inf
     chart, parse = fill(grammar, given, bounds.outside(known - margin), known - margin)
     assert parse is not None  # the known one is in the chart
-    return Search(parse, bounds.best, chart, known - margin, tried + chart.tried)
+    return Search(parse, parse.score, chart, known - margin, tried + chart.tried)
 
 
 def fill(grammar: LexicalGrammar, given: HeadScores, outside: Scores, threshold: float) -> tuple[HeadChart, HeadParse | None]:

@@ -17,6 +17,7 @@ from zerogap import constituency, dependency, hypergraph, sequence, translation
 from zerogap.dependency.parts import ORDERS, parts_as_given
 from zerogap.errors import FormatError, InputError
 from zerogap.grid import Scores
+from zerogap.io.lexical_problems import AGREEMENT_KEYS, LEXICAL_KEYS, read_agreement, read_lexical, write_agreement, write_lexical
 from zerogap.io.translation_problems import FOREST_KEYS, PHRASE_KEYS, read_forest, read_phrases, write_forest, write_phrases
 from zerogap.proof.certificate import expect, field, number_from_json, number_to_json, numbers_from_json
 from zerogap.proof.files import check_format, read_json, write_json
@@ -30,6 +31,8 @@ Problem = (
     dependency.Problem
     | hypergraph.Problem
     | constituency.JointProblem
+    | constituency.LexicalAgreement
+    | constituency.LexicalProblem
     | sequence.Problem
     | translation.PhraseProblem
     | translation.SyntaxProblem
@@ -354,6 +357,8 @@ KINDS: dict[type, tuple[str, Callable[[Any], dict[str, Any]]]] = {
     dependency.Problem: ("dependency", write_dependency),
     hypergraph.Problem: ("hypergraph", write_hypergraph),
     constituency.JointProblem: ("joint", write_joint),
+    constituency.LexicalProblem: ("lexical", write_lexical),
+    constituency.LexicalAgreement: ("agreement", write_agreement),
     sequence.Problem: ("sequence", write_sequence),
     translation.PhraseProblem: ("phrases", write_phrases),
     translation.SyntaxProblem: ("forest", write_forest),
@@ -363,6 +368,8 @@ READERS: dict[str, tuple[Callable[[dict[str, Any], str, float | None], Problem],
     "hypergraph": (read_hypergraph, {"vertices", "root", "edges", "constraints"}),
     "sequence": (read_sequence, {"order", "labels", "emissions", "transitions", "start", "end", "constraints"}),
     "joint": (read_joint, {"symbols", "root", "rules", "tags", "preterminals", "lexical", "emissions", "transitions"}),
+    "lexical": (read_lexical, LEXICAL_KEYS),
+    "agreement": (read_agreement, AGREEMENT_KEYS),
     "phrases": (read_phrases, PHRASE_KEYS),
     "forest": (read_forest, FOREST_KEYS),
 }

@@ -17,6 +17,8 @@ def decoder_of(problem: Any) -> Decoder:
     """The `decode` of the task that a problem belongs to."""
     decoders: dict[type, Decoder] = {
         constituency.JointProblem: constituency.decode,
+        constituency.LexicalProblem: constituency.decode_lexical,
+        constituency.LexicalAgreement: constituency.decode_agreement,
         dependency.Problem: dependency.decode,
         hypergraph.Problem: hypergraph.decode,
         sequence.Problem: sequence.decode,

@@ -89,8 +89,6 @@ class TreeParser:
             raise UnknownMethod("method", self.method, known)
         if self.glue and isinstance(self.model, LexicalModel | LexicalPair):
             raise InputError("glue was asked for with a lexicalised model: expected a pcfg, joint model or grammar.")
-        if self.time_limit is not None and isinstance(self.model, LexicalModel):
-            raise InputError("a time limit was given with a lexicalised model, whose search has none: expected another model.")
 
     def parse(self, words: Sequence[str], *, tags: Sequence[str] | None = None) -> ParsedTree:
         """The best tree; with `tags`, the best that has them. Infeasible names the words that nothing covers."""
@@ -111,7 +109,7 @@ class TreeParser:
         if isinstance(problem, JointProblem):
             return decode(problem, method=self.method, time_limit=self.time_limit)
         if isinstance(problem, LexicalProblem):
-            return decode_lexical(problem)
+            return decode_lexical(problem, time_limit=self.time_limit)
         return decode_agreement(problem, time_limit=self.time_limit)
 
     def known_words(self) -> Container[str]:
@@ -196,11 +194,17 @@ def narrowed(problem: JointProblem) -> JointProblem:
     )  # fmt: skip
 
 
-def compact(problem: JointProblem) -> JointProblem:
-    """The same problem without the rules that no parse of the sentence can have: for files.
+def compact(problem: Problem) -> Problem:
+    """The same problem without the rules that no parse of the sentence can have: for files."""
+    if isinstance(problem, JointProblem):
+        return compact_joint(problem)
+    from zerogap.constituency.lexical_compact import compact_agreement, compact_lexical
 
-    A binary rule is left out if its parent covers no span, or its children none that meet.
-    """
+    return compact_lexical(problem) if isinstance(problem, LexicalProblem) else compact_agreement(problem)
+
+
+def compact_joint(problem: JointProblem) -> JointProblem:
+    """A binary rule is left out if its parent covers no span, or its children none that meet."""
     cells, grammar, n = Halves.of(problem).chart(), problem.grammar, problem.n_words
     starts = np.zeros((len(grammar.symbols), n + 1), dtype=np.bool_)
     ends = np.zeros_like(starts)

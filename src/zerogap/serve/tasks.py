@@ -120,18 +120,15 @@ def trees(request: forms.TreesRequest, context: Context) -> dict[str, Any]:
         value = parsed.to_json()
         if "svg" in request.include and parsed.tree is not None:
             value["svg"] = parsed.plot().svg
-        if "proof" in request.include and type(parsed.problem) in KINDS:
+        if "proof" in request.include:
             value["proof"] = proof(parsed.problem, parsed.solution)
         found.append(value)
     return {"sentences": found}
 
 
 def parsed_tree(context: Context, words: Sequence[str], method: str, time_limit: float | None) -> ParsedTree:
-    from zerogap.constituency.lexical_model import LexicalModel  # only who has such a parser needs it
-
     parser: TreeParser = context.models.of("trees")
-    limit = None if isinstance(parser.model, LexicalModel) else context.seconds(time_limit)  # its search has none
-    return replace(parser, method=method, time_limit=limit).parse(words)
+    return replace(parser, method=method, time_limit=context.seconds(time_limit)).parse(words)
 
 
 # label
@@ -227,14 +224,12 @@ def watch(request: forms.WatchRequest, context: Context, tell: Tell) -> dict[str
 
 
 def opening(request: forms.WatchRequest, n_sentences: int, problem: Any, **about: Any) -> dict[str, Any]:
-    kind = KINDS[type(problem)][0] if type(problem) in KINDS else "lexical"
-    methods = methods_for(problem) if type(problem) in KINDS else ["auto"]
+    kind, methods = KINDS[type(problem)][0], methods_for(problem)
     return {"event": "problem", "task": request.task, "kind": kind, "sentences": n_sentences, "methods": methods, **about}
 
 
 def ending(problem: Any, solution: Solution[Any], shown: dict[str, Any]) -> dict[str, Any]:
-    found = {"event": "solution", **shown, **proven(solution), "certificate": solution.certificate.kind}
-    return found | ({"proof": proof(problem, solution)} if type(problem) in KINDS else {})
+    return {"event": "solution", **shown, **proven(solution), "certificate": solution.certificate.kind, "proof": proof(problem, solution)}
 
 
 def chosen(found: Sequence[Any], request: forms.WatchRequest) -> Any:
