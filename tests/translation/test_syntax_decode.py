@@ -41,7 +41,7 @@ def optimum(problem):
     return max(problem.score(y) for y in all_derivations(problem.forest))
 
 
-@given(syntax_problems(holes=True, empty_sides=True), st.sampled_from(["auto", "intersection"]))
+@given(syntax_problems(max_order=5, holes=True, empty_sides=True), st.sampled_from(["auto", "intersection"]))
 @settings(max_examples=150)
 def test_exact_methods(problem, method):
     assume(few(problem))
@@ -56,8 +56,8 @@ def test_exact_methods(problem, method):
     assert syntax_bound(problem, solution.certificate, solution.bound) <= solution.bound
 
 
-@given(syntax_problems(), st.integers(1, 4))
-@settings(max_examples=80)
+@given(syntax_problems(max_order=5), st.integers(1, 4))
+@settings(max_examples=120)
 def test_prices_bound_everything(problem, rounds):
     assume(few(problem))
     given_, best = compile_problem(problem), optimum(problem)
@@ -69,8 +69,8 @@ def test_prices_bound_everything(problem, rounds):
     assert nothing.best is None or problem.score(nothing.best) <= best
 
 
-@given(syntax_problems(), st.integers(0, 3))
-@settings(max_examples=80)
+@given(syntax_problems(max_order=5), st.integers(0, 3))
+@settings(max_examples=120)
 def test_pauses_lose_nothing(problem, budget):
     assume(few(problem))
     given_, best = compile_problem(problem), optimum(problem)
@@ -91,7 +91,7 @@ def test_bigram_bounds_are_close(problem):
     assert relaxed.bound <= relaxed.bounds[0]
 
 
-@given(syntax_problems(empty_sides=True), st.integers(1, 5), st.booleans())
+@given(syntax_problems(max_order=5, empty_sides=True), st.integers(1, 5), st.booleans())
 @settings(max_examples=80)
 def test_cube_pruning_finds_derivations(problem, limit, lazy):
     assume(few(problem))
@@ -215,7 +215,7 @@ def test_real_sentences(data):
             assert syntax_bound(problem, solution.certificate, solution.bound) == solution.bound
 
 
-@given(syntax_problems(holes=True, empty_sides=True), st.integers(1, 12))
+@given(syntax_problems(max_order=4, holes=True, empty_sides=True), st.integers(1, 12))
 @settings(max_examples=100)
 def test_k_best(problem, k):
     assume(few(problem))
@@ -235,7 +235,7 @@ def test_k_best(problem, k):
             verify(problem, replace(solution, alternatives=solution.alternatives[1:]))
 
 
-@given(syntax_problems(holes=True, empty_sides=True))
+@given(syntax_problems(max_order=4, holes=True, empty_sides=True))
 @settings(max_examples=100)
 def test_optimal_beam(problem):
     assume(few(problem))

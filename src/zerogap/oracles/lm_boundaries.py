@@ -210,12 +210,12 @@ def boundaries_of(
     last_words[0] = n_words
     parents = node_keys[1:] // n_words
     child_start = np.concatenate([[0], np.cumsum(np.bincount(parents, minlength=len(node_keys)))]).astype(np.int64)
-    nodes = np.zeros(n_words, dtype=np.int32)
+    nodes: NDArray[np.int32] = np.zeros(n_words, dtype=np.int32)
     nodes[last_words[1 : 1 + child_start[1]]] = np.arange(1, 1 + child_start[1])
     begins = np.where(all_words[:, 0] < 0, n_words, all_words[:, 0])
-    states, alone = read_rows(all_words, keys, scores, next_states, back_offs, shorter, n_words)
+    after, alone = read_rows(all_words, keys, scores, next_states, back_offs, shorter, n_words)
     return Boundaries(
-        *tables, nodes, child_start, np.concatenate([begins, begins[1:]]).astype(np.int32), last_words.astype(np.int32), states,
+        *tables, nodes, child_start, np.concatenate([begins, begins[1:]]).astype(np.int32), last_words.astype(np.int32), after,
         np.ascontiguousarray(all_words.astype(np.int32)), np.concatenate([alone, alone[1:]]),
     )  # fmt: skip
 

@@ -174,8 +174,9 @@ def contexts_of(reader: Reader, possible: NDArray[np.bool_], held: NDArray[np.bo
     first_token = np.append(np.where(lm.nodes > 0, np.arange(n), n), n)
     found = Contexts(
         highest, plain, highest + extra, *listed, lower + gain, gain,
-        (lengths if complete else np.full(n_states, -1)).astype(np.int32), pair_start, pairs.astype(np.int32), known.last[known.prefix[pairs]].astype(np.int32), token.astype(np.int32),
-        last_of_word.astype(np.int32), first_token.astype(np.int32), np.zeros(lm.n_lefts + 1),
+        (lengths if complete else np.full(n_states, -1)).astype(np.int32), pair_start, pairs.astype(np.int32),
+        known.last[known.prefix[pairs]].astype(np.int32), token.astype(np.int32), last_of_word.astype(np.int32),
+        first_token.astype(np.int32), np.zeros(lm.n_lefts + 1),
     )  # fmt: skip
     sizes = (lm.words >= 0).sum(axis=1)
     state = lm.node_states.astype(np.int64)
@@ -224,7 +225,7 @@ def listed_ngrams(reader: Reader, usable: NDArray[np.bool_], gain: Scores) -> tu
             scores[backed] = np.maximum(scores[backed], plain)
         order = np.lexsort((scores, keys))
         keys, scores = keys[order], scores[order]
-        last = np.append(np.diff(keys) != 0, True)
+        last = np.diff(keys, append=-1) != 0
         keys, scores = keys[last], scores[last]
     starts = np.searchsorted(keys, np.arange(n_states + 1) * n).astype(np.int64)
     return starts, (keys % n).astype(np.int32), np.ascontiguousarray(scores)

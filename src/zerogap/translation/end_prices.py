@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.oracles.boundary_prices import end_tokens, neighbours, tighten
+from zerogap.oracles.boundary_prices import tighten
+from zerogap.oracles.end_tokens import end_tokens, neighbours
 from zerogap.oracles.forest_terms import Terms, cut
 from zerogap.oracles.lm_contexts import Contexts, contexts_of, reader_of
 from zerogap.translation.cube_pruning import Compiled
@@ -177,8 +178,9 @@ def priced(
     history = np.empty(iterations)
     tables = contexts.highest, np.ascontiguousarray(contexts.highest.T), contexts.plain, np.ascontiguousarray(contexts.back.T)
     bound = tighten(
-        forest.edge_start, forest.tail_start, forest.tails, base, alive, tuple(forest.terms), tables, threshold, problem.resolution, iterations, tuple(firsts[:4]), tuple(lasts[:4]), values, inside,
-        outside, worth, after, firsts.around, lasts.around, history,
+        forest.edge_start, forest.tail_start, forest.tails, base, alive, tuple(forest.terms), tables, threshold,
+        problem.resolution, iterations, tuple(firsts[:4]), tuple(lasts[:4]), values, inside, outside, worth, after,
+        firsts.around, lasts.around, history,
     )  # fmt: skip
     return Relaxed(bound, history[~np.isnan(history)], firsts, lasts, contexts, alive, inside, outside, worth, after)
 
@@ -251,7 +253,7 @@ class WithPieces(NamedTuple):
 
 
 def with_pieces(
-    forest: Cut, owners: NDArray[np.int64], heads: NDArray[np.int64], begins: NDArray[np.int32], ends: NDArray[np.int32]
+    forest: Cut, owners: NDArray[np.int64], heads: NDArray[Any], begins: NDArray[np.int32], ends: NDArray[np.int32]
 ) -> WithPieces:
     """A forest with pieces as hyperedges of one term, the prices of their first and last tokens."""
     n_pieces = len(owners)
