@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from zerogap.oracles.cky import Chart, cky_hypergraph
+from zerogap.oracles.cky_hypergraph import Chart, cky_hypergraph
 from zerogap.oracles.hypergraph import best_path, max_marginals
 from zerogap.oracles.kbest import k_best_paths
 from zerogap.oracles.marginals import log_inside, posterior_marginals

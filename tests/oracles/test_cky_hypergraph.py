@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zerogap.errors import GrammarError, Infeasible, InputError
-from zerogap.oracles.cky import LEXICAL, cky_hypergraph
+from zerogap.oracles.cky_hypergraph import LEXICAL, cky_hypergraph
 from zerogap.oracles.hypergraph import best_path, fringe
 from zerogap.oracles.semiring import count_paths, enumerate_paths
 from zerogap.structures.grammar import grammar
