@@ -3,8 +3,8 @@
 import numpy as np
 from hypothesis import strategies as st
 
+from zerogap.testing.translation_draws import draw_constraints
 from zerogap.translation.language_model import Ngrams, build_language_model
-from zerogap.translation.phrase_constraints import Constraints, Fixed, Wall, Zone
 from zerogap.translation.phrase_problem import PhraseProblem
 
 WORDS = ["<s>", "</s>", "<unk>", "a", "b", "c"]
@@ -62,31 +62,8 @@ def problems(draw, min_words=0, max_words=4, holes=True, limits=(None, 0, 1, 2, 
         distortion=draw(st.sampled_from([0.0, 0.5, 1.0])),
         distortion_limit=draw(st.sampled_from(limits)),
         reordering=draw(st.sampled_from(["limit", "moses"])),
-        constraints=random_constraints(rng, n) if constrained and rng.random() < 0.7 else None,
+        constraints=draw_constraints(rng, n) if constrained and rng.random() < 0.7 else None,
     )
-
-
-def random_constraints(rng, n):
-    """A few of each kind, often none; sometimes more than can hold together."""
-
-    def phrases():
-        return tuple(
-            tuple(rng.choice(["a", "b", "c", "new", "never"], rng.integers(1, 4), p=[0.3, 0.3, 0.2, 0.15, 0.05]).tolist())
-            for _ in range(rng.integers(0, 3) if rng.random() < 0.5 else 0)
-        )
-
-    def span():
-        start = int(rng.integers(0, n))
-        return start, int(rng.integers(start + 1, n + 1))
-
-    fixed, zones, walls = [], [], []
-    if n and rng.random() < 0.3:
-        fixed.append(Fixed(*span(), (("a", "c"), ("b",)), (1.0, 0.0), bool(rng.random() < 0.7)))
-    if n and rng.random() < 0.4:
-        zones.append(Zone(*span(), bool(rng.random() < 0.4)))
-    if n and rng.random() < 0.3:
-        walls.append(Wall(int(rng.integers(0, n + 1))))
-    return Constraints(phrases(), phrases() if rng.random() < 0.7 else (), tuple(fixed), tuple(zones), tuple(walls))
 
 
 FLAT = language_model({(w,): -1.0 for w in range(len(WORDS))}, {}, 1)

@@ -13,6 +13,7 @@ from zerogap.translation import PhraseProblem, SyntaxProblem
 from zerogap.translation import decode as decode_translation
 from zerogap.translation.forest import all_derivations, from_rules
 from zerogap.translation.language_model import LanguageModel, Ngrams, build_language_model
+from zerogap.translation.phrase_constraints import Constraints, Fixed, Wall, Zone
 from zerogap.translation.phrase_decoders import METHODS as PHRASE_METHODS
 from zerogap.translation.syntax_decoders import METHODS as FOREST_METHODS
 from zerogap.translation.syntax_problem import LOG_OF_10
@@ -23,7 +24,7 @@ WORDS = ("<s>", "</s>", "<unk>", "a", "b", "c")
 
 def draw_language_model(rng: Random) -> LanguageModel:
     """Small integers; longer n-grams may score less than backing off would."""
-    order = int(rng.integers(1, 4))
+    order = int(rng.integers(1, 6))
     levels = []
     grams = [(w,) for w in range(len(WORDS))]
     for n in range(1, order + 1):
@@ -53,13 +54,37 @@ def draw_phrases(rng: Random) -> Any:
         [f"w{i}" for i in range(n)], [(*key, score) for key, score in options.items()],
         draw_language_model(rng).scaled(1.0, resolution=GRID), distortion=(0.0, 0.5, 1.0)[rng.integers(3)],
         distortion_limit=(None, 0, 1, 2, 3)[rng.integers(5)], reordering=("limit", "moses")[rng.integers(2)],
+        constraints=draw_constraints(rng, n) if rng.random() < 0.4 else None,
     )  # fmt: skip
+
+
+def draw_constraints(rng: Random, n: int) -> Constraints:
+    """A few of each kind, often none; sometimes more than can hold together."""
+
+    def phrases() -> tuple[tuple[str, ...], ...]:
+        return tuple(
+            tuple(rng.choice(["a", "b", "c", "new", "never"], rng.integers(1, 4), p=[0.3, 0.3, 0.2, 0.15, 0.05]).tolist())
+            for _ in range(rng.integers(0, 3) if rng.random() < 0.5 else 0)
+        )
+
+    def span() -> tuple[int, int]:
+        start = int(rng.integers(0, n))
+        return start, int(rng.integers(start + 1, n + 1))
+
+    fixed, zones, walls = list[Fixed](), list[Zone](), list[Wall]()
+    if n and rng.random() < 0.3:
+        fixed.append(Fixed(*span(), (("a", "c"), ("b",)), (1.0, 0.0), bool(rng.random() < 0.7)))
+    if n and rng.random() < 0.4:
+        zones.append(Zone(*span(), bool(rng.random() < 0.4)))
+    if n and rng.random() < 0.3:
+        walls.append(Wall(int(rng.integers(0, n + 1))))
+    return Constraints(phrases(), phrases() if rng.random() < 0.7 else (), tuple(fixed), tuple(zones), tuple(walls))
 
 
 def phrase_methods(problem: Any) -> dict[str, Method]:
     exact = ("auto", "optimal-beam")
     return {
-        name: Method(lambda p, name=name: decode_translation(p, method=name), name in exact)  # type: ignore[misc]
+        name: Method(lambda p, name=name: decode_translation(p, method=name), name in exact, name == "chang-collins")  # type: ignore[misc]
         for name in PHRASE_METHODS
         if name != "optimal-beam"  # what `auto` does
     }

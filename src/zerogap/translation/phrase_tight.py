@@ -32,6 +32,7 @@ LATTICE_STEPS = 8  # between two looks at the bound
 TIGHT_STEPS = 30  # with the same words
 WORDS_AT_ONCE = 2
 PRINTED_STEPS, PRINTED_WORDS = 10, 3  # of Chang & Collins: steps in which violations are counted, and words that become known at once
+MOST_ROUNDS = 1_000  # where there is no translation, the dual falls for ever
 LEAST_GAIN = 0.002  # of the dual in so many steps
 MOST_CELLS = 2**28  # of the table of outside scores: 2 GB
 ARCS_PER_SECOND = 5e8  # a lattice whose first evaluation would not end in time is not made
@@ -86,7 +87,9 @@ def printed_relaxation(problem: PhraseProblem, *, time_limit: float | None = Non
         return progress.solution()
     untracked = np.ones(len(problem), dtype=bool)
     is_valid = False
-    while not is_valid and not progress.out_of_time() and descent.bound > -math.inf:
+    for _ in range(MOST_ROUNDS):
+        if is_valid or progress.out_of_time() or descent.bound == -math.inf:
+            break
         before = descent.bound
         descent.violations[:] = 0.0
         path = printed_steps(progress, sentence, descent)
