@@ -114,4 +114,5 @@ def forest_methods(problem: Any) -> dict[str, Method]:
         name: Method(lambda p, name=name: decode_translation(p, method=name), name in exact, name in rare, within.get(name, 0.0))  # type: ignore[misc]
         for name in FOREST_METHODS
         if not (has_empty and name in ("relaxation", "lagrangian", "ilp"))
+        if not (problem.language_model.order > 3 and name in ("lagrangian", "ilp"))  # as the thesis has them: trigrams
     }
