@@ -65,7 +65,8 @@ def main() -> None:
     parser.add_argument("--records", help="a file to go on from, and to add to")
     parser.add_argument("--sentences", type=int, help="the first so many")
     parser.add_argument("--weight", type=float, help="of the tagger or the dependency parser, in place of the model's")
-    parser.add_argument("--longest", type=int, default=8, help="words of a sentence for `automaton`")
+    parser.add_argument("--longest", type=int, default=12, help="words of a sentence for `automaton`")
+    parser.add_argument("--each", type=int, default=3, help="the first so many sentences of every length for `automaton`")
     arguments = parser.parse_args()
     model = load_model(arguments.model)
     if arguments.weight is not None:
@@ -73,7 +74,8 @@ def main() -> None:
     given = [(kept, tree) for tree in read_trees(DATA / f"{arguments.part}.mrg") if (kept := cleaned(tree)) is not None]
     trees = [kept for kept, _ in given[: arguments.sentences]]
     if arguments.what == "automaton":
-        compare_with_intersection(model, [tree for tree in trees if len(tree.words()) <= arguments.longest])
+        lengths = range(2, arguments.longest + 1)
+        compare_with_intersection(model, [t for n in lengths for t in [t for t in trees if len(t.words()) == n][: arguments.each]])
         return
     measure = {"tagging": measure_tagging, "heads": measure_heads}[arguments.what]
     records = recorded(trees, arguments.records, lambda tree: measure(model, tree))

@@ -59,7 +59,7 @@ def decode_lexical_many(problems: Sequence[LexicalProblem], *, threads: int | No
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Search:
-    """What was found: a parse, what none can beat, the chart with everything that parses of the threshold need, the sums that were formed."""
+    """A parse, what none can beat, the chart with all that parses of the threshold need, and how many sums were formed."""
 
     parse: HeadParse
     bound: float
