@@ -131,3 +131,18 @@ def test_sentences_without_a_parse_count(run, trees, tmp_path):
     parsed.write_text("(())\n" + "\n".join(TREES.split("\n")[1:]))
     table = run("evaluate", "constituency", trees, parsed).output
     assert "without a parse                1           1" in table
+
+
+def test_weights_are_told_of_in_one_line(tmp_path):
+    """As users see it: the message, and not the line of our code that warned."""
+    import subprocess
+    import sys
+
+    grammar = tmp_path / "g.gr"
+    grammar.write_text("S -> N V [1]\nN -> 'dogs' [0.5] | 'cats' [0.6]\nV -> 'bark' [1]\n")
+    command = [sys.executable, "-m", "zerogap.cli.main", "parse", "--constituency", grammar, "dogs bark"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    warned = [line for line in done.stderr.splitlines() if "do not sum to one" in line]
+    assert len(warned) == 1
+    assert warned[0].startswith(f"zerogap: {grammar}: the probabilities of 1 of 3 symbols")
+    assert "UserWarning" not in done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -91,7 +92,11 @@ for name, command in COMMANDS.items():
 
 
 def main() -> None:
-    """Runs the command; errors that zerogap raises on purpose become one message and exit code 1."""
+    """Runs the command; errors that zerogap raises on purpose become one message and exit code 1, its warnings one line."""
+    with_place = warnings.formatwarning
+    warnings.formatwarning = lambda message, category, *place, **more: (
+        f"zerogap: {message}\n" if category is UserWarning else with_place(message, category, *place, **more)
+    )
     try:
         app()
     except ZerogapError as error:
