@@ -174,3 +174,34 @@ def test_evaluate(run, tmp_path):
     worse.write_text("one line\n")
     assert "1 translations for 2 references" in run("evaluate", "translation", reference, worse).errors
     assert "expected one of none, 13a" in run("evaluate", "translation", reference, same, "--tokenize", "words").errors
+
+
+TREE_RULES = """(S (NP [D,1] [N,2]) [V,3]) ||| [1] [2] [3] ||| p=-1
+(D le) ||| the ||| p=-0.5
+(N dug) ||| dog ||| p=-0.25
+(V abarks) ||| barks ||| p=-0.125
+"""
+
+
+def test_trees_in_place_of_sentences(run, model, tmp_path):
+    rules, report = tmp_path / "tree-rules", tmp_path / "report.tsv"
+    rules.write_text(TREE_RULES)
+    options = ["--tree-rules", rules, *model[2:], "--report", report]
+    (tmp_path / "weights").write_text("[hiero]\np 1\nglue -0.5\noov -3\nlm 1\nwords 0.5\n")
+    done = run("translate", "-", *options, stdin="(S (NP (D le) (N dug)) (V abarks))\n\n(S (NP (D le) (N q)) (V abarks))\n")
+    assert done.code == 0, done.errors
+    assert done.output == "the dog barks\n\nthe q barks\n"
+    lists = run("translate", "-", *options, "--nbest", "2", stdin="(S (NP (D le) (N q)) (V abarks))\n")
+    assert "p= -1.625" in lists.output
+    assert "glue= 1 " in lists.output
+    assert run("translate", "-", *options, "--strict", stdin="(N q)\n").code == 1
+    wrong = run("translate", "-", *options, stdin="(S (NP (D le)\n")
+    assert wrong.code == 1
+    assert "line 1" in wrong.errors
+    assert run("translate", "-", *options, "--max-span", "3", stdin="").code == 2
+    assert run("translate", "-", *options, *model[:2], stdin="").code == 2
+    rules.write_text("(S [V,1]) ||| [2] ||| p=-1\n")
+    unbalanced = run("translate", "-", *options, stdin="(S (V abarks))\n")
+    assert unbalanced.code == 1
+    assert "line 1" in unbalanced.errors
+    assert "[2] which its source side does not have" in unbalanced.errors

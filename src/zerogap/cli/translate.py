@@ -36,6 +36,7 @@ def translate_command(
     input: Annotated[str, typer.Argument(help="A sentence on every line, its words parted by blanks; .gz or not; - for standard input.")],
     phrase_table: models.PhraseTableOption = None,
     grammar: models.GrammarOption = None,
+    tree_rules: models.TreeRulesOption = None,
     lm: models.LanguageModelOption = None,
     weights: models.WeightsOption = None,
     config: models.ConfigOption = None,
@@ -93,14 +94,16 @@ def translate_command(
 ) -> None:
     """Translate by phrases or by a grammar, and prove that no translation scores higher under the model.
 
-    A model is a phrase table or a synchronous grammar, a language model, and weights. Lines stay in order, empty ones stay empty.
-    Input is tokenised as the model is; of a table or grammar, only what the input needs is kept.
+    A model is a phrase table, a synchronous grammar or rules over parse trees, a language model, and weights. Lines stay in order,
+    empty ones stay empty. Input is tokenised as the model is; of a table or grammar, only what the input needs is kept.
 
     [bold]zerogap translate test.de --phrase-table table.gz --lm lm.arpa.gz --weights weights.txt -o test.en[/bold]
 
     [bold]cat test.de | zerogap translate - --config moses.ini --segments[/bold]
 
     [bold]zerogap translate test.zh --grammar rules.gz --lm lm.arpa.gz --weights weights.txt --time-limit 10 --report gaps.tsv[/bold]
+
+    [bold]zerogap translate trees.de --tree-rules rules.gz --lm lm.arpa.gz --weights weights.txt[/bold]
 
     [bold]zerogap translate test.de --config moses.ini --nbest 100 --nbest-file test.nbest -o test.en[/bold]
 
@@ -118,9 +121,9 @@ def translate_command(
     """
     from zerogap.io.lines import writing
 
-    files = ModelFiles(phrase_table, grammar, lm, weights, config, distortion_limit, reordering, max_span, strict)
+    files = ModelFiles(phrase_table, grammar, lm, weights, config, distortion_limit, reordering, max_span, strict, tree_rules)
     search = search_options(files, method, stack, pop_limit, time_limit, nbest, on_error)
-    if files.kind == "grammar" and (segments or alignment is not None):
+    if files.kind != "phrases" and (segments or alignment is not None):
         raise typer.BadParameter("--segments and --alignment are for phrases: a rule has no single segment.")
     if nbest_file is not None and nbest == 1:
         raise typer.BadParameter("--nbest-file needs --nbest.")
@@ -158,10 +161,10 @@ def search_options(
     files.check()
     if on_error not in POLICIES:
         raise UnknownMethod("--on-error", on_error, POLICIES)
-    known = syntax_decoders.METHODS if files.kind == "grammar" else phrase_decoders.METHODS
+    known = syntax_decoders.METHODS if files.kind != "phrases" else phrase_decoders.METHODS
     if method not in known:
         raise UnknownMethod("--method", method, known)
-    if (stack if files.kind == "grammar" else pop_limit) is not None:
+    if (stack if files.kind != "phrases" else pop_limit) is not None:
         raise typer.BadParameter("--stack is for phrases, --pop-limit is for grammars.")
     chosen: dict[str, Any] = {"method": method, "time_limit": time_limit, "k": k}
     if stack is None and files.config is not None:

@@ -65,7 +65,7 @@ class Asked:
     def check(self, kind: str) -> None:
         if self.markup not in MARKUPS:
             raise UnknownMethod("--markup", self.markup, MARKUPS)
-        if kind == "grammar" and self:
+        if kind != "phrases" and self:
             raise typer.BadParameter("--markup, --require, --forbid, --required and --forbidden are for phrases.")
         for name, phrases in (("--require", self.require), ("--forbid", self.forbid)):
             if not all(phrase.split() for phrase in phrases):

@@ -15,7 +15,8 @@ from zerogap.cli.progress import progress
 from zerogap.errors import FormatError, UnknownMethod
 
 if TYPE_CHECKING:
-    from zerogap.translation.translators import Translator
+    from zerogap.translation.language_model import LanguageModel
+    from zerogap.translation.translators import Asked, Translator
 
 SPACES = re.compile(r"[ \t\r\n\f\v]+")  # not others: a word may hold one, as phrase tables have it
 
@@ -26,6 +27,15 @@ PhraseTableOption = Annotated[
 GrammarOption = Annotated[
     Path | None,
     typer.Option("--grammar", help="In place of phrases, rules: [X] ||| source ||| target ||| name=value ..., .gz or not.", metavar="FILE"),
+]
+TreeRulesOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--tree-rules",
+        help="In place of phrases, rules over parse trees: (NP (DT the) \\[NN,1]) ||| \\[1] le ||| name=value ..., .gz or not."
+        " Every line of the input is then a tree in brackets.",
+        metavar="FILE",
+    ),
 ]
 LanguageModelOption = Annotated[
     Path | None,
@@ -74,15 +84,16 @@ class ModelFiles:
     reordering: str = "limit"
     max_span: int | None = None
     strict: bool = False
+    tree_rules: Path | None = None
 
     @property
     def kind(self) -> str:
-        return "grammar" if self.grammar is not None else "phrases"
+        return "trees" if self.tree_rules is not None else "grammar" if self.grammar is not None else "phrases"
 
     @property
     def given(self) -> bool:
         """Whether any file is named."""
-        return any((self.phrase_table, self.grammar, self.language_model, self.weights, self.config))
+        return any((self.phrase_table, self.grammar, self.tree_rules, self.language_model, self.weights, self.config))
 
     def check(self) -> None:
         """Finds what is missing or too much before anything is read."""
@@ -91,28 +102,47 @@ class ModelFiles:
         if self.reordering not in REORDERINGS:
             raise UnknownMethod("--reordering", self.reordering, REORDERINGS)
         if self.config is not None:
-            if self.phrase_table or self.grammar or self.language_model or self.weights:
-                raise typer.BadParameter("--config names all of the model: expected no --phrase-table, --grammar, --lm, --weights with it.")
-        elif (self.phrase_table is None) == (self.grammar is None):
-            raise typer.BadParameter("expected one of --phrase-table, --grammar and --config.")
+            if self.phrase_table or self.grammar or self.tree_rules or self.language_model or self.weights:
+                others = "--phrase-table, --grammar, --tree-rules, --lm, --weights"
+                raise typer.BadParameter(f"--config names all of the model: expected no {others} with it.")
+        elif sum(path is not None for path in (self.phrase_table, self.grammar, self.tree_rules)) != 1:
+            raise typer.BadParameter("expected one of --phrase-table, --grammar, --tree-rules and --config.")
         elif self.language_model is None or self.weights is None:
             lacking = [name for name, path in (("--lm", self.language_model), ("--weights", self.weights)) if path is None]
             raise typer.BadParameter(f"expected {' and '.join(lacking)} as well.")
-        if self.grammar is not None and (self.distortion_limit is not None or self.reordering != "limit"):
+        if self.kind != "phrases" and (self.distortion_limit is not None or self.reordering != "limit"):
             raise typer.BadParameter("--distortion-limit and --reordering are for phrases, --max-span is for grammars.")
-        if self.grammar is None and (self.max_span is not None or self.strict):
+        if self.kind == "trees" and self.max_span is not None:
+            raise typer.BadParameter("--max-span is for grammars: a rule over trees covers what its fragment says.")
+        if self.kind == "phrases" and (self.max_span is not None or self.strict):
             raise typer.BadParameter("--max-span and --strict are for grammars, --distortion-limit is for phrases.")
-        for path in (self.phrase_table, self.grammar, self.language_model, self.weights, self.config):
+        for path in (self.phrase_table, self.grammar, self.tree_rules, self.language_model, self.weights, self.config):
             if path is not None and not path.is_file() and not path.is_fifo():
                 raise FormatError(f"{path} cannot be read: {'it is a folder' if path.is_dir() else 'no such file'}.")
 
     def load(self, sentences: Sequence[Sequence[str]] | None) -> Translator:
         """The model, with as much of its table or grammar as the sentences need; without sentences, all of it."""
+        if self.tree_rules is not None:
+            return self.load_tree_rules()
         return self.load_grammar(sentences) if self.grammar is not None else self.load_phrases(sentences)
 
+    def load_tree_rules(self) -> Translator:
+        from zerogap.io.brackets import tree_from_text
+        from zerogap.io.scfg import load_syntax_weights
+        from zerogap.io.tree_rules import node_of, read_tree_rules
+        from zerogap.translation.translators import tree_translator
+
+        assert self.tree_rules is not None
+        assert self.weights is not None
+        assert self.language_model is not None
+        weights = load_syntax_weights(self.weights)
+        with progress(f"reading {self.tree_rules.name}") as steps:
+            rules = read_tree_rules(self.tree_rules)
+            steps.advance(f"reading {self.language_model.name}")
+            language_model = any_language_model(self.language_model)
+        return tree_translator(rules, weights, language_model, lambda text: node_of(tree_from_text(text)), strict=self.strict)
+
     def load_grammar(self, sentences: Sequence[Sequence[str]] | None) -> Translator:
-        from zerogap.io.arpa import load_language_model
-        from zerogap.io.kenlm_files import is_kenlm_binary, load_kenlm
         from zerogap.io.scfg import load_syntax_weights, read_grammar
         from zerogap.translation.scfg import MAX_SPAN
         from zerogap.translation.translators import grammar_translator
@@ -126,8 +156,7 @@ class ModelFiles:
         with progress(f"reading {self.grammar.name}") as steps:
             grammar = read_grammar(self.grammar, sentences=sentences)
             steps.advance(f"reading {self.language_model.name}")
-            binary = is_kenlm_binary(self.language_model)
-            language_model = load_kenlm(self.language_model) if binary else load_language_model(self.language_model)
+            language_model = any_language_model(self.language_model)
         return grammar_translator(grammar, weights, language_model, strict=self.strict)
 
     def load_phrases(self, sentences: Sequence[Sequence[str]] | None) -> Translator:
@@ -163,6 +192,14 @@ class ModelFiles:
         from zerogap.io.moses_ini import load_moses_config
 
         return load_moses_config(self.config).phrase_table if self.config is not None else self.phrase_table
+
+
+def any_language_model(path: Path) -> LanguageModel | Asked:
+    """From the ARPA format, or a binary file of KenLM."""
+    from zerogap.io.arpa import load_language_model
+    from zerogap.io.kenlm_files import is_kenlm_binary, load_kenlm
+
+    return load_kenlm(path) if is_kenlm_binary(path) else load_language_model(path)
 
 
 def read_sentences(path: str | os.PathLike[str]) -> list[list[str]]:

@@ -6,7 +6,7 @@ Phrases or rules differ in what a derivation is; whoever translates, writes n-be
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -22,6 +22,7 @@ from zerogap.translation.phrase_table import LOWEST, PhraseTable, PhraseWeights
 from zerogap.translation.scfg import LANGUAGE_MODEL, PASS_THROUGH, WORDS, SynchronousGrammar, check_weights
 from zerogap.translation.syntax_decoders import decode_forest
 from zerogap.translation.syntax_problem import SyntaxProblem
+from zerogap.translation.tree_rules import GLUE, Node, TreeRule, check_features, tree_forest
 
 LOG_OF_10 = math.log(10.0)
 MOSES_TABLE = "TranslationModel0"
@@ -87,10 +88,7 @@ class GrammarTranslator:
         if isinstance(self.language_model, LanguageModel):
             return sentence_problem(self.grammar, self.language_model, self.weights, words, strict=self.strict)
         forest = translation_forest(self.grammar, words, self.weights, strict=self.strict)
-        return SyntaxProblem(forest, self.model_of(forest.words), weight=float(self.weights[LANGUAGE_MODEL]))
-
-    def model_of(self, words: Iterable[str]) -> LanguageModel:
-        return self.language_model if isinstance(self.language_model, LanguageModel) else self.language_model.language_model(words)
+        return SyntaxProblem(forest, model_of(self.language_model, forest.words), weight=float(self.weights[LANGUAGE_MODEL]))
 
     def decode(self, problem: SyntaxProblem, *, k: int = 1, **options: Any) -> Solution[tuple[int, ...]]:
         """`decode_forest`, with its options."""
@@ -111,12 +109,54 @@ class GrammarTranslator:
         if passed:
             values[PASS_THROUGH] = values.get(PASS_THROUGH, 0.0) + passed
         words = self.text(problem, derivation).split()
-        values[LANGUAGE_MODEL] = self.model_of(words).score(words) * LOG_OF_10
+        values[LANGUAGE_MODEL] = model_of(self.language_model, words).score(words) * LOG_OF_10
         values[WORDS] = float(len(words))
         return {name: (value,) for name, value in values.items()}
 
 
-Translator = PhraseTranslator | GrammarTranslator
+@dataclass(frozen=True, slots=True, eq=False)
+class TreeTranslator:
+    """Translates parse trees: the words of a line are those of a tree in brackets, which `read` reads."""
+
+    rules: Sequence[TreeRule]
+    language_model: LanguageModel | Asked
+    weights: Mapping[str, float]
+    read: Callable[[str], Node]
+    strict: bool = False  # nodes without a rule are not translated child by child
+    kind = "trees"
+
+    def problem(self, words: Sequence[str]) -> SyntaxProblem:
+        forest = tree_forest(self.rules, self.read(" ".join(words)), self.weights, strict=self.strict)
+        return SyntaxProblem(forest, model_of(self.language_model, forest.words), weight=float(self.weights[LANGUAGE_MODEL]))
+
+    def decode(self, problem: SyntaxProblem, *, k: int = 1, **options: Any) -> Solution[tuple[int, ...]]:
+        """`decode_forest`, with its options."""
+        return decode_forest(problem, k=k, **options)
+
+    def text(self, problem: SyntaxProblem, derivation: Sequence[int]) -> str:
+        return problem.translation(derivation)
+
+    def features(self, problem: SyntaxProblem, derivation: Sequence[int]) -> dict[str, tuple[float, ...]]:
+        """What the weights multiply: the sum of all products is the score."""
+        forest = problem.forest
+        assert forest.rules is not None
+        values: dict[str, float] = dict.fromkeys(sorted({name for rule in self.rules for name in rule.features}), 0.0)
+        for e in derivation:
+            rule = int(forest.rules[e])
+            passed = {GLUE: 1.0, PASS_THROUGH: float((forest.target(e) >= 0).sum())}
+            for name, value in (self.rules[rule].features if rule >= 0 else passed).items():
+                values[name] = values.get(name, 0.0) + value
+        words = self.text(problem, derivation).split()
+        values[LANGUAGE_MODEL] = model_of(self.language_model, words).score(words) * LOG_OF_10
+        values[WORDS] = float(len(words))
+        return {name: (value,) for name, value in values.items()}
+
+
+def model_of(model: LanguageModel | Asked, words: Iterable[str]) -> LanguageModel:
+    return model if isinstance(model, LanguageModel) else model.language_model(words)
+
+
+Translator = PhraseTranslator | GrammarTranslator | TreeTranslator
 
 
 def phrase_translator(
@@ -137,3 +177,16 @@ def grammar_translator(
             what = "for the language model" if name == LANGUAGE_MODEL else "which rules of the grammar have; 0 leaves it out"
             raise InputError(f"weights have none for {name!r}, {what}: they have {', '.join(weights)}.")
     return GrammarTranslator(grammar, language_model, dict(weights), strict)
+
+
+def tree_translator(
+    rules: Sequence[TreeRule], weights: Mapping[str, float], language_model: LanguageModel | Asked, read: Callable[[str], Node],
+    *, strict: bool = False,
+) -> TreeTranslator:  # fmt: skip
+    """Every feature of the rules must have a weight: one that is forgotten would count nothing."""
+    check_features(rules, weights)
+    for name in (*sorted({name for rule in rules for name in rule.features}), LANGUAGE_MODEL):
+        if name not in weights:
+            what = "for the language model" if name == LANGUAGE_MODEL else "which rules have; 0 leaves it out"
+            raise InputError(f"weights have none for {name!r}, {what}: they have {', '.join(weights)}.")
+    return TreeTranslator(tuple(rules), language_model, dict(weights), read, strict)

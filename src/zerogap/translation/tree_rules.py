@@ -10,7 +10,7 @@ left to right (feature `glue`), and words among them are passed through (feature
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -58,6 +58,8 @@ def tree_forest(rules: Sequence[TreeRule], tree: Node, weights: Mapping[str, flo
 
     visit(tree)
     edges: list[tuple[int, list[str | int], float]] = []
+    used: list[int] = []  # the rule of every hyperedge, -1 for a node that no rule matches
+    number_of_rule = {id(rule): i for i, rule in enumerate(rules)}
     derived: set[int] = set()
     for v, node in enumerate(nodes):
         found = [(rule, match) for rule in by_label.get(node[0], ()) if (match := matched(rule, node)) is not None]
@@ -68,18 +70,21 @@ def tree_forest(rules: Sequence[TreeRule], tree: Node, weights: Mapping[str, flo
             derived.add(v)
             score = sum(weights.get(name, 0.0) * value for name, value in rule.features.items())
             edges.append((v, list(target), score + n_words(target) * weights.get(WORDS, 0.0)))
+            used.append(number_of_rule[id(rule)])
         if v not in derived and not strict:
             derived.add(v)
             side: list[str | int] = [child if isinstance(child, str) else number[id(child)] for child in node[1]]
             passed = n_words(side)
             glued = weights.get(GLUE, 0.0) + passed * (weights.get(PASS_THROUGH, 0.0) + weights.get(WORDS, 0.0))
             edges.append((v, side, glued))
+            used.append(-1)
     if len(nodes) - 1 not in derived:
         first = next(node for v, node in enumerate(reversed(nodes)) if len(nodes) - 1 - v not in derived)
         raise Infeasible(f"no rules cover the node {first[0]!r} over {' '.join(words_of(first))!r}.")
     if not np.isfinite([score for _, _, score in edges]).all():
         raise InputError("a rule has a score that is not finite: expected finite features and weights.")
-    return from_rules(edges, root=len(nodes) - 1, vertex_names=[node[0] for node in nodes])[0]
+    forest, order = from_rules(edges, root=len(nodes) - 1, vertex_names=[node[0] for node in nodes])
+    return replace(forest, rules=np.array(used, dtype=np.int32)[order])
 
 
 def matched(rule: TreeRule, node: Node) -> dict[int, Node] | None:
