@@ -33,6 +33,7 @@ from zerogap.translation.language_model import BEGIN
 from zerogap.translation.leaf_graph import FIRST_END, FIRST_START, SECOND_END, SECOND_START, LeafGraph, leaf_graph
 from zerogap.translation.syntax_problem import SyntaxProblem
 
+OVERSHOOT = 1.7  # of Polyak's steps: as long as they aim at the optimum itself, they come close to it and never reach it
 PATIENCE = 20  # iterations without a better bound before parts are split
 KINDS = 3  # of parts for every leaf (itself, as a middle one, as the oldest one) and every step (itself, in first and in second paths)
 
@@ -173,9 +174,12 @@ def trigram_relaxation(problem: SyntaxProblem) -> TrigramRelaxation:
 
 
 def decode_trigrams(
-    problem: SyntaxProblem, *, max_iterations: int = 200, time_limit: float | None = None, tighten: bool = True, max_parts: int = 12
-) -> Solution[Derivation]:
-    """The algorithm of figure 5-7 and, with `tighten`, of section 5.4. For small forests: InputError if there are too many leaves."""
+    problem: SyntaxProblem, *, known: Derivation | None = None, max_iterations: int = 500, time_limit: float | None = None,
+    tighten: bool = True, max_parts: int = 12,
+) -> Solution[Derivation]:  # fmt: skip
+    """The algorithm of figure 5-7 and, with `tighten`, of section 5.4. For small forests: InputError if there are too many leaves.
+
+    Steps aim at the score of the best derivation so far, from a `known` one on."""
     if isinstance(max_iterations, bool) or not isinstance(max_iterations, int) or max_iterations < 1:
         raise InputError(f"max_iterations is {max_iterations!r}: expected at least 1.")
     begin = time.perf_counter()
@@ -188,17 +192,19 @@ def decode_trigrams(
         derivation = state.structures[0]
         return Candidate(derivation, problem.score(derivation))
 
-    best, multipliers, bound, trace, left = None, None, np.inf, Trace(), max_iterations
+    best = None if known is None else Candidate(known, problem.score(known))
+    multipliers, bound, trace, left = None, np.inf, Trace(), max_iterations
     while left > 0:
+        patience = PATIENCE if tighten and relaxation.partition.max() + 1 < max_parts else None
         seconds = None if time_limit is None else max(time_limit - (time.perf_counter() - begin), 0.0)
         found = minimise_dual(
             [oracle], rows, resolution=problem.resolution, terms=problem.terms * (4 + 2 * height), repair=repair, incumbent=best,
-            multipliers=multipliers, max_iterations=left, patience=PATIENCE if tighten else None, time_limit=seconds,
+            multipliers=multipliers, max_iterations=left, patience=patience, time_limit=seconds, scale=OVERSHOOT,
         )  # fmt: skip
         best, multipliers, left = found.best, found.multipliers, left - found.iterations
         bound = min(bound, found.bound)
         trace = trace.then(found.trace)
-        if found.reason != "stalled" or relaxation.partition.max() + 1 >= max_parts:
+        if found.reason != "stalled":
             break
         relaxation.split()
     assert best is not None

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.translation.cube_pruning import compile_problem, cube_prune
-from zerogap.translation.end_prices import relax
+from zerogap.translation.end_prices import Relaxed, relax
 from zerogap.translation.forest import Derivation, Forest
 from zerogap.translation.syntax_problem import LOG_OF_10, SyntaxProblem
 
@@ -24,21 +24,26 @@ class Screened(NamedTuple):
     problem: SyntaxProblem
     edges: NDArray[np.int64]
     known: Derivation | None
+    prices: Relaxed | None  # that dropped hyperedges
 
     def restored(self, derivation: Sequence[int]) -> Derivation:
         return tuple(int(self.edges[e]) for e in derivation)
+
+    def known_there(self) -> Derivation | None:
+        """The derivation that was known, by its numbers in the smaller problem."""
+        return None if self.known is None else tuple(np.searchsorted(self.edges, self.known).tolist())
 
 
 def screened(problem: SyntaxProblem, *, limit: int = 200) -> Screened:
     """Every derivation that scores at least as much as cube pruning's is left; all of them if prices cannot be had."""
     given = compile_problem(problem)
     known = cube_prune(problem, limit=limit, compiled=given)
-    everything = Screened(problem, np.arange(problem.forest.n_edges), known)
+    everything = Screened(problem, np.arange(problem.forest.n_edges), known, None)
     if known is None or (np.diff(problem.forest.symbol_start) == 0).any():
         return everything
     relaxed = relax(problem, given, threshold=problem.score(known) - problem.unit)
     edges = useful_edges(problem.forest, relaxed.alive & (problem.scores > -np.inf))
-    return Screened(restricted_to(problem, edges), edges, known)
+    return Screened(restricted_to(problem, edges), edges, known, relaxed)
 
 
 def useful_edges(forest: Forest, alive: NDArray[np.bool_]) -> NDArray[np.int64]:

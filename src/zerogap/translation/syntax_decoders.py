@@ -173,16 +173,24 @@ def decode_ilp(problem: SyntaxProblem, *, time_limit: float | None, limit: int, 
 
 
 def decode_lagrangian(problem: SyntaxProblem, *, time_limit: float | None, limit: int, max_pieces: int) -> Solution[Derivation]:
-    """Sections 5.3 and 5.4, in what is left of the forest above a derivation by cube pruning."""
+    """Sections 5.3 and 5.4, in what is left of the forest above a derivation by cube pruning.
+
+    What multipliers and parts leave open is closed by the finest partition, in which every state of the language model is a part of its
+    own: that is the search of `auto`."""
     from zerogap.translation.ngram_relaxation import decode_trigrams
 
+    begin = time.perf_counter()
     left = screened(problem, limit=limit)
-    found = decode_trigrams(left.problem, time_limit=time_limit)
-    best = None if found.structure is None else left.restored(found.structure)
-    if left.known is not None and (best is None or problem.score(left.known) > problem.score(best)):
-        best = left.known
-    assert best is not None
-    return replace(found, structure=best, score=problem.score(best), bound=max(found.bound, problem.score(best)))
+    found = decode_trigrams(left.problem, known=left.known_there(), time_limit=time_limit)
+    assert found.structure is not None
+    best = left.restored(found.structure)
+    evidence = found.certificate if left.prices is None else certificate(left.prices)
+    solution = replace(found, structure=best, certificate=evidence)
+    seconds = None if time_limit is None else time_limit - (time.perf_counter() - begin)
+    if solution.status == "optimal" or (seconds is not None and seconds <= 0.0):
+        return solution
+    finest = decode_auto(problem, time_limit=seconds, limit=limit, max_pieces=max_pieces)
+    return finest if finest.bound < solution.bound or finest.score > solution.score else solution
 
 
 def certificate(relaxed: Relaxed) -> Certificate:
