@@ -22,6 +22,7 @@ from zerogap.proof.verify import verify
 from zerogap.testing import reader_seeds
 from zerogap.translation.forest import from_rules
 from zerogap.translation.language_model import Ngrams, build_language_model
+from zerogap.translation.phrase_decoders import decode_phrases
 from zerogap.translation.syntax_decoders import decode_forest
 from zerogap.translation.syntax_problem import LOG_OF_10, SyntaxProblem
 
@@ -70,6 +71,23 @@ def test_what_was_read_before_an_empty_phrase_is_not_forgotten():
         solution = decode_forest(problem, method=method)
         assert solution.score == -3.0
         verify(problem, solution)
+
+
+@pytest.mark.parametrize("method", ["auto", "lr-tight", "chang-collins", "lagrangian", "a-star"])
+def test_words_that_lead_to_the_same_state_are_not_one(method):
+    """After a required word is there, other words do not change the state of what looks for it; the lattice took them for one."""
+    scores = {"<s>": -2.0, "</s>": -2.0, "<unk>": -4.0, "a": -4.0, "c": -1.0}
+    value = {
+        "format": "zerogap-problem", "version": 1, "kind": "phrases", "source": ["x", "y", "z"], "distortion": 0.5, "resolution": 2.0**-10,
+        "phrases": [[0, 2, ["c", "new"], "-inf"], [0, 2, ["new"], 1.0], [0, 3, ["c", "a", "c"], -1.0], [2, 3, ["a", "c"], 1.0]],
+        "language_model": {"order": 1, "words": list(scores), "ngrams": [[[i, score] for i, score in enumerate(scores.values())]]},
+        "constraints": {"required": [["a"]]},
+    }  # fmt: skip
+    problem = problem_from_json(value)
+    solution = decode_phrases(problem, method=method)
+    assert solution.score == -9.0
+    assert solution.bound == -9.0 or method == "lagrangian"
+    verify(problem, solution)
 
 
 def test_a_sequence_of_no_tokens_without_labels():

@@ -125,7 +125,7 @@ def visit_ends(
     x, n_ends, n_firsts, n_enter, n_leave, jumps, distortion,
     position_start, group_word, group_start, members, matters, length_of, end_of, first_of, first_of_word, listed,
     end_at, end_state, shorter_end, shorter_score, enter_start, enter_first, enter_score,
-    first_at, first_group, leave_start, leave_option, leave_end, leave_score,
+    first_at, first_group, next_first, leave_start, leave_option, leave_end, leave_score,
     scores, word_start, words, alone, rest,
     table, following, is_filled, row_start, row_words, row_scores, row_next, back_offs, shorter,
 ):  # fmt: skip  # out: all from end_of to leave_score
@@ -168,9 +168,13 @@ def visit_ends(
                     continue
                 after = row_next[i]
                 f = np.int64(first_of[s, after]) if after != 0 else np.int64(first_of_word[s, w])
+                while f >= 0 and first_group[f] != g:  # states of what reads the output do not tell the word
+                    f = next_first[f]
                 if f < 0:
                     f = np.int64(n_firsts)
+                    next_first[f] = -1
                     if after != 0:
+                        next_first[f] = first_of[s, after]
                         first_of[s, after] = f
                     else:
                         first_of_word[s, w] = f
@@ -235,6 +239,7 @@ def explore(
     end_at, end_state = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
     shorter_end, shorter_score, enter_start = np.empty(room, dtype=np.int64), np.empty(room), np.empty(room, dtype=np.int64)
     first_at, first_group, leave_start = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
+    next_first = np.empty(room, dtype=np.int64)  # of the same position and state
     room = n_options + 16384
     enter_first, enter_score = np.empty(room, dtype=np.int64), np.empty(room)
     leave_option, leave_end, leave_score = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64), np.empty(room)
@@ -245,7 +250,7 @@ def explore(
             x, n_ends, n_firsts, n_enter, n_leave, jumps, distortion,
             position_start, group_word, group_start, members, matters, length_of, end_of, first_of, first_of_word, listed,
             end_at, end_state, shorter_end, shorter_score, enter_start, enter_first, enter_score,
-            first_at, first_group, leave_start, leave_option, leave_end, leave_score,
+            first_at, first_group, next_first, leave_start, leave_option, leave_end, leave_score,
             scores, word_start, words, alone, rest,
             table, following, is_filled, row_start, row_words, row_scores, row_next, back_offs, shorter,
         )  # fmt: skip
@@ -256,6 +261,7 @@ def explore(
         shorter_end, shorter_score = grown(shorter_end, room), grown_numbers(shorter_score, room)
         room = n_firsts + n_options + 1
         first_at, first_group, leave_start = grown(first_at, room), grown(first_group, room), grown(leave_start, room)
+        next_first = grown(next_first, room)
         room = n_enter + n_options
         enter_first, enter_score = grown(enter_first, room), grown_numbers(enter_score, room)
         room = n_leave + n_options
