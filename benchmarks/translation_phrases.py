@@ -2,7 +2,8 @@
 
     python benchmarks/translation_phrases.py FOLDER [--sets wmt-deen wmt-zhen multi30k-deen]
                                              [--parts auto moses beams rivals rounds verify print]
-                                             [--time-limit 120] [--rival-limit 30] [--sample 20] [--split test] [--seconds S]
+                                             [--time-limit 120] [--rival-limit 30] [--rivals lr-tight a-star] [--sample 20] [--split test]
+                                             [--seconds S]
 
 Reads ../shared/data/mt (or ZEROGAP_DATA). What is measured is kept in FOLDER, a line of JSON per sentence, so that parts can be run one by
 one, and a run goes on where the last one ended, as it does after --seconds of CPU time; `print` makes the tables of all that is there.
@@ -26,6 +27,7 @@ import argparse
 import json
 import math
 import os
+import resource
 import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -137,7 +139,7 @@ def run_rivals(data: TestSet, lines: Sequence[int], options: argparse.Namespace)
     for i in lines:
         problem = data.model.problem(data.sentences[i])
         row: Row = {"line": i, "words": len(problem)}
-        for method in ("auto", *RIVALS):
+        for method in ("auto", *options.rivals):
             solution, seconds = timed(partial(decode_phrases, problem, method=method, time_limit=options.rival_limit))
             row[method] = {"score": solution.score, "bound": solution.bound, "seconds": seconds}
         yield row
@@ -194,7 +196,8 @@ def run_verify(data: TestSet, lines: Sequence[int], options: argparse.Namespace)
             outcome = "verified"
         except VerificationError as error:
             outcome = str(error)
-        yield {"line": i, "words": len(words), "status": solution.status, "outcome": outcome, "seconds": time.thread_time() - begun}
+        row = {"line": i, "words": len(words), "status": solution.status, "outcome": outcome, "seconds": time.thread_time() - begun}
+        yield row | {"megabytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024}
 
 
 RUNS: dict[str, Callable[[TestSet, Sequence[int], argparse.Namespace], Iterable[Row]]] = {
@@ -254,12 +257,13 @@ def table_of_systems(name: str, rows: dict[str, list[Row]], data: TestSet) -> No
     if rows["rivals"]:
         print(f"  on a sample of {len(rows['rivals'])}:")
         total = sum(row["auto"]["seconds"] for row in rows["rivals"])
-        for method in ("auto", *RIVALS):
+        measured = [method for method in RIVALS if all(method in row for row in rows["rivals"])]
+        for method in ("auto", *measured):
             of_method(
                 method, rows["rivals"], lambda row, m=method: row[m]["seconds"], lambda row, m=method: row[m]["score"],
                 lambda row, m=method: row[m]["bound"],
             )  # fmt: skip
-        times = [f"{m} {sum(row[m]['seconds'] for row in rows['rivals']) / total:.1f}" for m in RIVALS]
+        times = [f"{m} {sum(row[m]['seconds'] for row in rows['rivals']) / total:.1f}" for m in measured]
         print(f"  mean time, auto = 1: {', '.join(times)}")
     seconds = [row["seconds"] for row in auto]
     closed = sum(row["score"] == row["bound"] for row in auto)
@@ -345,7 +349,8 @@ def print_all(folder: Path, name: str, data: TestSet) -> None:
         good = sum(row["outcome"] == "verified" for row in rows["verify"])
         seconds = [row["seconds"] for row in rows["verify"]]
         print(f"\nCertificates, {name}: {good} of {len(seconds)} verified;", end=" ")
-        print(f"mean {statistics.fmean(seconds):.2f} s, longest {max(seconds):.1f} s")
+        print(f"mean {statistics.fmean(seconds):.2f} s, median {statistics.median(seconds):.2f} s, longest {max(seconds):.1f} s;", end=" ")
+        print(f"at most {max(row.get('megabytes', 0) for row in rows['verify']):,} MB, with the model and the decoder")
         for row in rows["verify"]:
             if row["outcome"] != "verified":
                 print(f"  line {row['line'] + 1}: {row['outcome']}")
@@ -381,6 +386,7 @@ def main() -> None:
     parser.add_argument("--split", default="test", choices=("dev", "test"))
     parser.add_argument("--time-limit", type=float, default=120.0)
     parser.add_argument("--rival-limit", type=float, default=30.0)
+    parser.add_argument("--rivals", nargs="+", default=RIVALS, choices=RIVALS)
     parser.add_argument("--sample", type=int, default=20)
     parser.add_argument("--seconds", type=float, default=math.inf)
     options = parser.parse_args()

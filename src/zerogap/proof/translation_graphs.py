@@ -2,12 +2,14 @@
 
 All that is asked here is whether some translation scores more than a claimed bound. Arcs that cannot be part of one, by the outside scores
 at any multipliers, are left out; what remains is searched through, every set of translated words on its own. Where those are too many,
-nodes are made to know whether some word is translated, and multipliers are improved: both only leave out more.
+nodes are made to know whether some word is translated, and multipliers are improved: both only leave out more. Twice as many nodes never
+have all their arcs: scores are found for both kinds of nodes along the arcs that there were, and only what lies above the claim is made.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +20,14 @@ from zerogap.translation.phrase_constraints import WALL, ZONE, Rules
 from zerogap.translation.phrase_problem import PhraseProblem
 
 FEW, MANY = 200_000, 4_000_000  # hypotheses that are tried before the graph is tightened, and in the end
-STEPS = 25  # of multipliers on a tightened graph
+FEW_ARCS = 1_000_000  # with more arcs, there is no use in trying
+STEPS = 12  # of multipliers on a tightened graph
 WORDS_AT_ONCE = 2
 
 WINDOW = 64  # words after the first gap that a set of translated words may have
 
 Integers = NDArray[np.int64]
+Numbers = NDArray[np.int32]
 Bits = NDArray[np.uint64]
 
 
@@ -33,10 +37,23 @@ class PathGraph:
 
     layer_start: Integers  # (n + 2,): nodes with c translated words are layer_start[c] to layer_start[c + 1]
     arc_start: Integers
-    source: Integers
-    target: Integers  # -1 for the end
-    phrase: Integers
+    source: Numbers
+    target: Numbers  # -1 for the end
+    phrase: Numbers
     score: Scores  # without multipliers
+
+
+def path_graph(layer_start: Integers, source: NDArray[Any], target: NDArray[Any], phrase: NDArray[Any], score: Scores) -> PathGraph:
+    """The graph of some arcs, sorted by source, and of the nodes that they need; nodes are numbered anew."""
+    is_used = np.zeros(layer_start[-1] + 1, dtype=bool)
+    is_used[0] = True
+    is_used[source] = is_used[target] = True
+    is_used = is_used[:-1]  # the end is no node
+    number = np.append(np.cumsum(is_used, dtype=np.int32) - 1, np.int32(-1)).astype(np.int32)
+    layers = np.concatenate([[0], np.cumsum(is_used)])[layer_start]
+    source = number[source]
+    starts = np.searchsorted(source, np.arange(layers[-1] + 1))
+    return PathGraph(layers, starts, source, number[target], phrase.astype(np.int32, copy=False), score)
 
 
 def priced(graph: PathGraph, problem: PhraseProblem, multipliers: Scores) -> Scores:
@@ -69,40 +86,47 @@ def inside_scores(graph: PathGraph, weights: Scores) -> Scores:
     return inside
 
 
-def selected(graph: PathGraph, keep: NDArray[np.bool_]) -> PathGraph:
-    """The graph with some of its arcs and the nodes that they need."""
-    source, target = graph.source[keep], graph.target[keep]
-    is_used = np.zeros(graph.layer_start[-1] + 1, dtype=bool)
-    is_used[0] = True
-    is_used[source] = is_used[target] = True
-    is_used = is_used[:-1]  # the end is no node
-    number = np.append(np.cumsum(is_used) - 1, -1)
-    layers = np.concatenate([[0], np.cumsum(is_used)])[graph.layer_start]
-    source = number[source]
-    starts = np.searchsorted(source, np.arange(layers[-1] + 1))
-    return PathGraph(layers, starts, source, number[target], graph.phrase[keep], graph.score[keep])
-
-
 def above(graph: PathGraph, weights: Scores, outside: Scores, least: float) -> PathGraph:
     """What lies on paths that score more than `least`."""
     inside = inside_scores(graph, weights)
-    return selected(graph, inside[graph.source] + weights + outside[graph.target] > least)
+    keep = inside[graph.source] + weights + outside[graph.target] > least
+    return path_graph(graph.layer_start, graph.source[keep], graph.target[keep], graph.phrase[keep], graph.score[keep])
 
 
-def knowing(graph: PathGraph, problem: PhraseProblem, word: int) -> PathGraph:
-    """Paths that translate a word exactly once: every node is doubled, before the word and after it."""
+def knowing(graph: PathGraph, problem: PhraseProblem, word: int, multipliers: Scores, least: float) -> PathGraph:
+    """Paths above `least` that translate a word exactly once: nodes are before the word, 2 x, or after it, 2 x + 1."""
+    weights = priced(graph, problem, multipliers)
     crosses = np.append((problem.starts <= word) & (word < problem.ends), False)[graph.phrase]
-    ends = graph.phrase < 0
-    stay0, stay1, cross = np.flatnonzero(~crosses & ~ends), np.flatnonzero(~crosses), np.flatnonzero(crosses)
-    arcs = np.concatenate([stay0, stay1, cross])
-    from_bit = np.concatenate([np.zeros(len(stay0), np.int64), np.ones(len(stay1), np.int64), np.zeros(len(cross), np.int64)])
-    to_bit = np.concatenate([np.zeros(len(stay0), np.int64), np.ones(len(stay1), np.int64), np.ones(len(cross), np.int64)])
-    source = 2 * graph.source[arcs] + from_bit
-    target = np.where(graph.target[arcs] < 0, -1, 2 * graph.target[arcs] + to_bit)
-    order = np.argsort(source, kind="stable")
-    layers = 2 * graph.layer_start
-    starts = np.searchsorted(source[order], np.arange(layers[-1] + 1))
-    return PathGraph(layers, starts, source[order], target[order], graph.phrase[arcs][order], graph.score[arcs][order])
+    size = graph.layer_start[-1]
+    before, after = np.full(size + 1, -np.inf), np.full(size + 1, -np.inf)  # outside scores; the sentence ends after the word
+    after[-1] = 0.0
+    for first, last in zip(graph.layer_start[-2::-1], graph.layer_start[:0:-1], strict=True):
+        a, b = graph.arc_start[first], graph.arc_start[last]
+        if a < b:
+            sources = np.flatnonzero(np.diff(graph.arc_start[first : last + 1])) + first
+            opens, target, cross = graph.arc_start[sources] - a, graph.target[a:b], crosses[a:b]
+            later = weights[a:b] + after[target]
+            before[sources] = np.maximum.reduceat(np.where(cross, later, weights[a:b] + before[target]), opens)
+            after[sources] = np.maximum.reduceat(np.where(cross, -np.inf, later), opens)
+    inside = np.full(2 * size + 2, -np.inf)
+    inside[0] = 0.0
+    kept: list[tuple[Integers, Integers, Integers]] = []  # arcs, sources and targets in the new graph
+    for first, last in zip(graph.layer_start[:-1], graph.layer_start[1:], strict=True):
+        a, b = graph.arc_start[first], graph.arc_start[last]
+        source, target, cross, weight = graph.source[a:b].astype(np.int64), graph.target[a:b], crosses[a:b], weights[a:b]
+        from_before, from_after = inside[2 * source] + weight, inside[2 * source + 1] + weight
+        alive0 = np.flatnonzero(from_before + np.where(cross, after[target], before[target]) > least)
+        alive1 = np.flatnonzero(~cross & (from_after + after[target] > least))
+        into0 = 2 * target[alive0].astype(np.int64) + cross[alive0]
+        into1 = 2 * target[alive1].astype(np.int64) + 1
+        np.maximum.at(inside, into0, from_before[alive0])  # the end is at -2 or -1, and of no interest
+        np.maximum.at(inside, into1, from_after[alive1])
+        origin = np.concatenate([2 * source[alive0], 2 * source[alive1] + 1])
+        order = np.argsort(origin, kind="stable")
+        into = np.concatenate([into0, into1])[order]
+        kept.append((np.concatenate([alive0, alive1])[order] + a, origin[order], np.maximum(into, -1)))
+    arcs, origin, into = (np.concatenate(column) for column in zip(*kept, strict=True))
+    return path_graph(2 * graph.layer_start, origin, into, graph.phrase[arcs], graph.score[arcs])
 
 
 def excess(graph: PathGraph, problem: PhraseProblem, weights: Scores, outside: Scores) -> Scores:
@@ -244,39 +268,43 @@ def largest_above(graph: PathGraph, problem: PhraseProblem, multipliers: Scores,
     unknown = np.ones(len(problem), dtype=bool)
     scale = 1.0
     while True:
-        least = claimed - float(multipliers.sum())
         weights = priced(graph, problem, multipliers)
         outside = outside_scores(graph, weights)
-        if not outside[0] > least:
+        if not outside[0] > claimed - float(multipliers.sum()):
             return np.empty(0)
-        graph = above(graph, weights, outside, least)
-        weights = priced(graph, problem, multipliers)
-        outside = outside_scores(graph, weights)
-        found = best_translations(graph, problem, weights, outside, least, FEW if unknown.any() else MANY, k)
-        if found is not None:
-            return found + float(multipliers.sum())
+        if not unknown.any() or len(graph.phrase) <= FEW_ARCS:
+            least = claimed - float(multipliers.sum())
+            found = best_translations(graph, problem, weights, outside, least, FEW if unknown.any() else MANY, k)
+            if found is not None:
+                return found + float(multipliers.sum())
         if not unknown.any():
             raise VerificationError(f"more than {MANY:,} partial translations would have to be compared: the multipliers are too weak.")
-        blame = np.zeros(len(problem))
-        lowest, best = np.inf, multipliers
-        for _ in range(STEPS):  # Polyak's steps towards the claim
-            weights = priced(graph, problem, multipliers)
-            outside = outside_scores(graph, weights)
-            bound = float(outside[0] + multipliers.sum())
-            if bound < lowest:
-                lowest, best = bound, multipliers
-            else:
-                scale *= 0.8
-            if bound <= claimed:
-                break
-            direction = excess(graph, problem, weights, outside)
-            blame += np.abs(direction)
-            norm = float(direction @ direction)
-            if norm == 0.0:
-                break
-            step = max(np.rint(scale * (bound - claimed) / norm / problem.resolution), 1.0) * problem.resolution
-            multipliers = multipliers + step * direction
-        multipliers, scale = best, max(scale, 0.3)
+        multipliers, blame, scale = improved(graph, problem, multipliers, claimed, scale)
+        least = claimed - float(multipliers.sum())
         for word in np.argsort(-np.where(unknown, blame, -1.0), kind="stable")[:WORDS_AT_ONCE].tolist():
             unknown[word] = False
-            graph = knowing(graph, problem, word)
+            graph = knowing(graph, problem, word, multipliers, least)
+
+
+def improved(graph: PathGraph, problem: PhraseProblem, multipliers: Scores, claimed: float, scale: float) -> tuple[Scores, Scores, float]:
+    """(better multipliers, how often a best path did not translate each word once, how long steps are), by Polyak's steps to the claim."""
+    blame = np.zeros(len(problem))
+    lowest, best = np.inf, multipliers
+    for _ in range(STEPS):
+        weights = priced(graph, problem, multipliers)
+        outside = outside_scores(graph, weights)
+        bound = float(outside[0] + multipliers.sum())
+        if bound < lowest:
+            lowest, best = bound, multipliers
+        else:
+            scale *= 0.8
+        if bound <= claimed:
+            break
+        direction = excess(graph, problem, weights, outside)
+        blame += np.abs(direction)
+        norm = float(direction @ direction)
+        if norm == 0.0:
+            break
+        step = max(np.rint(scale * (bound - claimed) / norm / problem.resolution), 1.0) * problem.resolution
+        multipliers = multipliers + step * direction
+    return best, blame, max(scale, 0.3)

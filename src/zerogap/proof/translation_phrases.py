@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from zerogap.errors import VerificationError
 from zerogap.grid import MANTISSA_BITS, Scores
 from zerogap.proof.certificate import Certificate, Multipliers
-from zerogap.proof.translation_graphs import Integers, PathGraph, largest_above
+from zerogap.proof.translation_graphs import Integers, PathGraph, largest_above, path_graph
 from zerogap.translation.phrase_problem import PhraseProblem
 
 MOST_ARCS = 20_000_000
@@ -155,13 +155,14 @@ def unfold(problem: PhraseProblem, reading: Reading, multipliers: Scores, outsid
     inside = np.full((n + 1, (n + 1) * n_states), -np.inf)
     inside[0, reading.start] = 0.0
     nodes: list[Integers] = []
-    found: list[tuple[Integers, Integers, Integers, Scores]] = []  # arcs: source, target as (c, e, q), phrase, score
+    layers: list[tuple[Integers, Integers, NDArray[np.int32], Scores]] = []  # arcs: source and target as (c, e, q), phrase, score
     total = 0
     for c in range(n + 1):
         here = np.flatnonzero(inside[c] > -np.inf)
-        nodes.append(here)
+        nodes.append(c * (n + 1) * n_states + here)
         end, state = here // n_states, here % n_states
         value = inside[c, here]
+        found: list[tuple[Integers, Integers, int, Scores]] = []
         for s in range(n if c < n else 0):
             jump = problem.distortion * np.abs(s - end)
             rows = np.flatnonzero(jumps[end, s] & (value - jump + ahead[c, s, state] > least))
@@ -174,26 +175,28 @@ def unfold(problem: PhraseProblem, reading: Reading, multipliers: Scores, outsid
                     continue
                 base = value[rows] - jump[rows] + reading.scores[p, q] + weights[p]
                 after = reading.following[p, q].astype(np.int64)
-                kept = base + outside[into, e, after] > least
-                if kept.any():
-                    spot = e * n_states + after[kept]
-                    np.maximum.at(inside[into], spot, base[kept])
-                    score = base[kept] - value[rows][kept] + (sums[e] - sums[s])
-                    source = c * (n + 1) * n_states + here[rows][kept]
-                    found.append((source, into * (n + 1) * n_states + spot, np.full(len(spot), p), score))
-                    total += len(spot)
+                kept = np.flatnonzero(base + outside[into, e, after] > least)
+                if kept.size:
+                    spot, base = e * n_states + after[kept], base[kept]
+                    np.maximum.at(inside[into], spot, base)
+                    score = base - value[rows[kept]] + (sums[e] - sums[s])
+                    found.append((rows[kept], into * (n + 1) * n_states + spot, p, score))
+                    total += len(kept)
                     if total > MOST_ARCS:
                         raise VerificationError(
                             f"more than {MOST_ARCS:,} arcs may be part of something better: the multipliers are too weak."
                         )
-    layers = np.concatenate([[0], np.cumsum([len(part) for part in nodes])])
-    names = np.concatenate([c * (n + 1) * n_states + part for c, part in enumerate(nodes)])
-    last = np.arange(layers[n], layers[n + 1])
-    columns = [np.concatenate(column) for column in zip(*found, strict=True)] if found else [np.empty(0, np.int64)] * 3 + [np.empty(0)]
-    source = np.concatenate([np.searchsorted(names, columns[0]), last])
-    target = np.concatenate([np.searchsorted(names, columns[1]), np.full(len(last), -1)])
-    phrase = np.concatenate([columns[2], np.full(len(last), -1)]).astype(np.int64)
-    score = np.concatenate([columns[3], reading.final[nodes[n] % n_states]])
-    order = np.argsort(source, kind="stable")
-    starts = np.searchsorted(source[order], np.arange(layers[-1] + 1))
-    return PathGraph(layers, starts, source[order], target[order], phrase[order], score[order])
+        if c == n:
+            found = [(np.arange(len(here)), np.full(len(here), -1), -1, reading.final[state])]
+        if found:
+            source = np.concatenate([part[0] for part in found])
+            order = np.argsort(source, kind="stable")
+            phrase = np.repeat(np.array([part[2] for part in found], dtype=np.int32), [len(part[0]) for part in found])
+            into_nodes, scores = np.concatenate([part[1] for part in found]), np.concatenate([part[3] for part in found])
+            layers.append((nodes[c][source[order]], into_nodes[order], phrase[order], scores[order]))
+    names = np.concatenate(nodes)
+    source, target, phrase, score = (np.concatenate(column) for column in zip(*layers, strict=True))
+    del layers
+    source = np.searchsorted(names, source).astype(np.int32)
+    target = np.where(target < 0, -1, np.searchsorted(names, target)).astype(np.int32)
+    return path_graph(np.concatenate([[0], np.cumsum([len(part) for part in nodes])]), source, target, phrase, score)
