@@ -17,6 +17,7 @@ from zerogap.dependency.sentences import Sentence
 from zerogap.dependency.training import train
 from zerogap.errors import InputError
 from zerogap.oracles.grandsibling_marginals import max_marginals_of_candidates
+from zerogap.relax.cascade import MARGIN, Rule
 
 from .test_cascade import treebank
 
@@ -30,8 +31,12 @@ def parser():
 
 
 @pytest.mark.parametrize("single_root", [True, False])
-def test_the_trees_of_the_unpruned_parser(parser, single_root, monkeypatch):
+@pytest.mark.parametrize("margin", [0.0, -6.0])
+def test_the_trees_of_the_unpruned_parser(parser, single_root, margin, monkeypatch):
+    """Also with a core of one tree, and if rounds go on until the bound is reached."""
     monkeypatch.setattr(exact_cascade, "FEW_WORDS", 0)
+    monkeypatch.setattr(exact_cascade, "FEW_ARCS", 0)
+    monkeypatch.setattr(exact_cascade, "CORE", Rule(MARGIN, margin))
     one = replace(parser, single_root=single_root)
     cascade, plain = ExactCascade(one), replace(one, stored_bounds=None)
     empty, short = Sentence({"form": (), "upos": ()}), Sentence({"form": ("n0",), "upos": ("N",)})
@@ -54,7 +59,10 @@ def test_no_tree_with_an_arc_scores_more_than_its_bound(parser, share):
         encoded = features.encode(sentence.columns, n)
         arcs = arcs_under(features, parser.model, encoded, every_arc(n))
         core = every_arc(n) & (random.random((n + 1, n + 1)) < share)
-        _, best, bounds = cascade.marginals(encoded, arcs, core)
+        known = exact_cascade.nothing_known(n)
+        if share > 0.0:  # what is known from a smaller core changes nothing
+            cascade.marginals(encoded, arcs, core & (random.random((n + 1, n + 1)) < 0.5), known)
+        _, best, bounds = cascade.marginals(encoded, arcs, core, known)
         c = candidates_of(every_arc(n), grand=True)
         block = block_under(features, parser.model, encoded, arcs, c)
         score, wanted = max_marginals_of_candidates(c, block.scores, block.stops, single_root=True)

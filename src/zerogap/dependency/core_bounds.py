@@ -1,14 +1,14 @@
-"""What no tree with an arc scores more than, if grand-siblings are scored around a core of likely arcs alone, and bounded elsewhere.
+"""What no tree with an arc scores more than, if larger parts are scored around a core of likely arcs alone, and bounded elsewhere.
 
-Arcs, stops, siblings and grandparents are all scored; of grand-siblings, the most numerous by far, those whose head has its head in the
-core, and that have one more arc there. The others count as much as one with these tokens can at most, by head and modifier, and by
-grandparent and head (see `bound_notes`):
+Arcs, stops and grandparents are all scored, and siblings if one of the two modifiers is in the core; of grand-siblings, the most numerous
+by far, those whose arcs are all in the core. The others count as much as one with these tokens can at most, by two of them
+(see `bound_notes`):
 
     score[h, side, k, i, j] = arc[h, m_j] + sibling[h, m_i, m_j] + grandparent[k, h, m_j] + grandsibling[k, h, m_i, m_j]
 
 The contexts k of a head are its heads in the core, and one for all others, with the best of their grandparents. So the max-marginals of
 the third-order dynamic program take cubic time, and bound every tree with the arc from above. Trees of the core score what they score:
-the slack of bounds is paid only where a tree leaves it.
+the slack of bounds is paid only where a tree leaves it. What was scored is kept for the next, larger core.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.dependency.bound_notes import NO_GRAND_SIB, NO_SIB_MOD
+from zerogap.dependency.bound_notes import NO_GRAND_SIB, NO_SIB, NO_SIB_MOD
 from zerogap.dependency.scoring import (
     AT_ONCE,
     GRAND,
@@ -42,11 +42,14 @@ from zerogap.dependency.scoring import (
 from zerogap.features.packed_table import bucket_of_key, is_marked, step_of
 from zerogap.features.part_templates import DIRECTION
 from zerogap.features.weight_table import CLEAR
-from zerogap.features.weights import add_weights, table_shift, weights_of
+from zerogap.features.weights import add_weights, table_shift
 from zerogap.oracles.compile import boolean, float64, inner, int64, rare_kernel, readonly, uint32, writable
 from zerogap.oracles.grandsibling_marginals import grandsibling_max_marginals
 
-OVER_CONTEXTS, OVER_PAIRS = range(2)  # grand-siblings by head and modifier, by grandparent and head
+OVER_CONTEXTS, OVER_PAIRS, OVER_SIBLINGS = range(
+    3
+)  # grand-siblings by head and modifier, by grandparent and head; siblings by the first two
+BOUNDS = 3
 
 
 @inner
@@ -63,29 +66,36 @@ def add_bounds(keys, owners, size, cells, jumps, shift, floors, totals):  # out:
 
 
 @inner
-def bound_pairs(partial, kind_start, templates, codes, cells, jumps, floors, missing, arcs, unit, over):  # out: over (2, n + 1, n + 1)
-    """What grand-siblings of two tokens score at most."""
+def kind_of_bound(bound):
+    """The kind of parts that is bounded, which roles are known, and what is missing."""
+    if bound == OVER_SIBLINGS:
+        return SIBLING, HEAD, MOD, NO_SIB
+    return (GRANDSIBLING, HEAD, MOD, NO_GRAND_SIB) if bound == OVER_CONTEXTS else (GRANDSIBLING, GRAND, HEAD, NO_SIB_MOD)
+
+
+@inner
+def bound_pairs(partial, kind_start, templates, codes, cells, jumps, floors, missing, arcs, unit, over):  # out: over (BOUNDS, n + 1, n + 1)
+    """What parts of two tokens score at most."""
     n = arcs.shape[0] - 1
     shift = table_shift(cells, jumps)
-    begin, stop = kind_start[GRANDSIBLING], kind_start[GRANDSIBLING + 1]
     keys = np.empty(AT_ONCE + partial.shape[2], dtype=np.int64)
     owners, totals = np.empty(keys.size, dtype=np.int64), over.reshape(-1)
-    least = 0
-    for t in range(begin, stop):
-        least += floors[templates[t] - 1]
     found = 0
-    for kind in range(2):
-        first, second, of_missing = (HEAD, MOD, missing[NO_GRAND_SIB]) if kind == OVER_CONTEXTS else (GRAND, HEAD, missing[NO_SIB_MOD])
+    for bound in range(BOUNDS):
+        kind, first, second, what = kind_of_bound(bound)
+        begin, stop, least = kind_start[kind], kind_start[kind + 1], 0
+        for t in range(begin, stop):
+            least += floors[templates[t] - 1]
         for h in range(n + 1):
             of_first = partial[first, h]
             for m in range(1, n + 1):
-                owner = (kind * (n + 1) + h) * (n + 1) + m
+                owner = (bound * (n + 1) + h) * (n + 1) + m
                 totals[owner] = least
-                if arcs[h, m] == -np.inf or (h == 0 and kind == OVER_CONTEXTS):
+                if arcs[h, m] == -np.inf or (h == 0 and bound == OVER_CONTEXTS):
                     continue
                 of_second, code = partial[second, m], codes[DIRECTION, RIGHT if m > h else LEFT]
                 for t in range(begin, stop):
-                    keys[found + t - begin] = ((of_first[t] + of_second[t] + of_missing[t] + code) & CLEAR) | templates[t]
+                    keys[found + t - begin] = ((of_first[t] + of_second[t] + missing[what, t] + code) & CLEAR) | templates[t]
                 found = own(found, found + stop - begin, owner, owners)
                 if found >= AT_ONCE:
                     found = add_bounds(keys, owners, found, cells, jumps, shift, floors, totals)
@@ -96,32 +106,30 @@ def bound_pairs(partial, kind_start, templates, codes, cells, jumps, floors, mis
 
 
 @inner
-def score_grandparents(
-    partial, kind_start, templates, codes, cells, numbers, jumps, arcs, modifier_start, modifiers, scores
-):  # out: scores (arcs, n + 1)
-    """Of every arc with all grandparents; -inf where there is none, 0 below the root."""
+def score_grandparents(partial, kind_start, templates, codes, cells, numbers, jumps, arcs, scores):
+    """Of all arcs that can be together. out: scores [h, m, g], where they are nan."""
     n = arcs.shape[0] - 1
     shift = table_shift(cells, jumps)
     begin, stop = kind_start[GRANDPARENT], kind_start[GRANDPARENT + 1]
     keys, both = np.empty(AT_ONCE + partial.shape[2], dtype=np.int64), np.empty(partial.shape[2], dtype=np.int64)
     owners, totals = np.empty(keys.size, dtype=np.int64), scores.reshape(-1)
     found = 0
-    for h in range(n + 1):
+    for h in range(1, n + 1):
         of_head = partial[HEAD, h]
-        for p in range(modifier_start[2 * h], modifier_start[2 * h + 2]):
-            m = modifiers[p]
+        for m in range(1, n + 1):
+            if arcs[h, m] == -np.inf:
+                continue
             of_mod = partial[MOD, m]
             for t in range(begin, stop):
                 both[t] = of_head[t] + of_mod[t]
             for g in range(n + 1):
-                scores[p, g] = 0.0 if h == 0 else -np.inf
-                if h == 0 or arcs[g, h] == -np.inf or crosses(g, h, m):
+                if arcs[g, h] == -np.inf or crosses(g, h, m) or not np.isnan(scores[h, m, g]):
                     continue
-                scores[p, g] = 0.0
+                scores[h, m, g] = 0.0
                 of_grand, code = partial[GRAND, g], codes[DIRECTION, turn(g, h, m)]
                 for t in range(begin, stop):
                     keys[found + t - begin] = ((of_grand[t] + both[t] + code) & CLEAR) | templates[t]
-                found = own(found, found + stop - begin, p * (n + 1) + g, owners)
+                found = own(found, found + stop - begin, (h * (n + 1) + m) * (n + 1) + g, owners)
                 if found >= AT_ONCE:
                     found = add_weights(keys, owners, found, cells, numbers, jumps, shift, totals)
     add_weights(keys, owners, found, cells, numbers, jumps, shift, totals)
@@ -129,70 +137,70 @@ def score_grandparents(
 
 
 @inner
-def score_sides(
-    partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, modifier_start, modifiers, pair_start, pairs, ends
+def score_stops(partial, kind_start, templates, codes, cells, numbers, jumps, modifier_start, modifiers, ends):
+    """out: ends (arcs and sides), none first."""
+    n = partial.shape[1] - 2
+    shift = table_shift(cells, jumps)
+    begin, stop = kind_start[STOP], kind_start[STOP + 1]
+    keys = np.empty(AT_ONCE + partial.shape[2], dtype=np.int64)
+    owners = np.empty(keys.size, dtype=np.int64)
+    found = 0
+    for place in range(1, 2 * n + 2):
+        h, side, first = place >> 1, place & 1, modifier_start[place]
+        for p in range(modifier_start[place + 1] - first + 1):
+            of_sib = partial[SIB, n + 1 if p == 0 else modifiers[first + p - 1]]
+            ends[first + place + p] = 0.0
+            for t in range(begin, stop):
+                keys[found + t - begin] = ((partial[HEAD, h, t] + of_sib[t] + codes[DIRECTION, side]) & CLEAR) | templates[t]
+            found = own(found, found + stop - begin, first + place + p, owners)
+            if found >= AT_ONCE:
+                found = add_weights(keys, owners, found, cells, numbers, jumps, shift, ends)
+    add_weights(keys, owners, found, cells, numbers, jumps, shift, ends)
+    return 0
+
+
+@inner
+def score_siblings(
+    partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, core, modifier_start, modifiers, scores
 ):  # fmt: skip
-    """out: pairs, as `Candidates` has them: of siblings; ends (arcs and sides): of stops, none first."""
+    """Of those that the core has a modifier of, and of first ones. out: scores [h, s, m], where they are nan; s = h is none."""
     n = partial.shape[1] - 2
     shift = table_shift(cells, jumps)
     relations = np.zeros(codes.shape[0], dtype=np.int64)
     begin, stop = kind_start[SIBLING], kind_start[SIBLING + 1]
     keys, both = np.empty(AT_ONCE + partial.shape[2], dtype=np.int64), np.empty(partial.shape[2], dtype=np.int64)
-    owners = np.empty(keys.size, dtype=np.int64)
+    owners, totals = np.empty(keys.size, dtype=np.int64), scores.reshape(-1)
     found = 0
     for place in range(1, 2 * n + 2):
-        h, side = place >> 1, place & 1
-        first, size, at = modifier_start[place], modifier_start[place + 1] - modifier_start[place], pair_start[place]
+        h, first = place >> 1, modifier_start[place]
+        size = modifier_start[place + 1] - first
         of_head = partial[HEAD, h]
-        for p in range(size + 1):
-            s = n + 1 if p == 0 else modifiers[first + p - 1]
-            of_sib, last = partial[SIB, s], 0
-            for t in range(kind_start[STOP], kind_start[STOP + 1]):
-                keys[found + last] = ((of_head[t] + of_sib[t] + codes[DIRECTION, side]) & CLEAR) | templates[t]
-                last += 1
-            ends[first + place + p] = weights_of(keys[found:], last, cells, numbers, jumps, shift)
+        for p in range(size):
+            s = h if p == 0 else modifiers[first + p - 1]
+            of_sib = partial[SIB, n + 1 if p == 0 else s]
             for t in range(begin, stop):
                 both[t] = of_head[t] + of_sib[t]
             for j in range(p, size):
                 m = modifiers[first + j]
-                pairs[at + p * size + j] = 0.0
-                sibling_relations(h, h if p == 0 else s, m, codes, relations)
+                if not np.isnan(scores[h, s, m]) or not (p == 0 or core[h, s] or core[h, m]):
+                    continue
+                scores[h, s, m] = 0.0
+                sibling_relations(h, s, m, codes, relations)
                 last = add_keys(begin, stop, both, partial[MOD, m], relations, relation, run_end, templates, keys, found)
-                found = own(found, last, at + p * size + j, owners)
+                found = own(found, last, (h * (n + 1) + s) * (n + 1) + m, owners)
                 if found >= AT_ONCE:
-                    found = add_weights(keys, owners, found, cells, numbers, jumps, shift, pairs)
-    add_weights(keys, owners, found, cells, numbers, jumps, shift, pairs)
+                    found = add_weights(keys, owners, found, cells, numbers, jumps, shift, totals)
+    add_weights(keys, owners, found, cells, numbers, jumps, shift, totals)
     return 0
 
 
-@rare_kernel(
-    float64(
-        *SENTENCE, *TABLE, readonly(int64, 1), readonly(uint32, 1), readonly(int64, 1), readonly(int64, 2),
-        readonly(float64, 2), readonly(boolean, 2), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), int64, writable(float64, 1),
-    )
-)  # fmt: skip
-def bounds_of_arcs(
-    partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, bound_cells, bound_jumps, floors, missing,
-    arcs, core, modifier_start, modifiers, pair_start, single_root, marginals,
-):  # fmt: skip
-    """What no tree scores more than, and for every arc above -inf, what none with it does. The layout is that of `Candidates` without
-    contexts. out: marginals (arcs,).
-    """
+@inner
+def contexts_of(arcs, core, modifier_start, modifiers, contexts, n_core, likely, context, starts):
+    """Heads of a word in the core, and one context for all others. out: all from contexts on, as `grandsibling_kernel` reads them."""
     n = arcs.shape[0] - 1
-    shift = table_shift(cells, jumps)
-    over, grandparents = np.empty((2, n + 1, n + 1)), np.empty((modifiers.size, n + 1))
-    pairs, ends = np.empty(pair_start[2 * n + 2]), np.empty(modifiers.size + 2 * n + 2)
-    bound_pairs(partial, kind_start, templates, codes, bound_cells, bound_jumps, floors, missing, arcs, numbers[0], over)
-    score_grandparents(partial, kind_start, templates, codes, cells, numbers, jumps, arcs, modifier_start, modifiers, grandparents)
-    score_sides(
-        partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, modifier_start, modifiers, pair_start, pairs, ends
-    )
-    # contexts: the heads of a word in the core, and one for all others
-    contexts, n_core = np.ones(n + 1, dtype=np.int64), np.zeros(n + 1, dtype=np.int64)
-    likely = np.zeros((n + 1, n + 1), dtype=np.int64)  # [h, k]
-    n_core[0] = 1
+    contexts[0] = n_core[0] = 1
     for h in range(1, n + 1):
-        others = 0
+        others, n_core[h] = 0, 0
         for g in range(n + 1):
             if core[g, h]:
                 likely[h, n_core[h]] = g
@@ -200,8 +208,6 @@ def bounds_of_arcs(
             elif arcs[g, h] > -np.inf:
                 others = 1
         contexts[h] = n_core[h] + others
-    context = np.empty(modifiers.size, dtype=np.int64)
-    starts = np.empty((2, 2 * n + 3), dtype=np.int64)
     n_scores, n_stops = 0, 0
     for place in range(2 * n + 2):
         h = place >> 1
@@ -216,10 +222,46 @@ def bounds_of_arcs(
         n_scores += contexts[h] * (size + 1) * size
         n_stops += contexts[h] * (size + 1)
     starts[0, 2 * n + 2], starts[1, 2 * n + 2] = n_scores, n_stops
-    scores, stops = np.empty(n_scores), np.empty(n_stops)
-    keys = np.empty(partial.shape[2], dtype=np.int64)
+    return 0
+
+
+@rare_kernel(
+    float64(
+        *SENTENCE, *TABLE, readonly(int64, 1), readonly(uint32, 1), readonly(int64, 1), readonly(int64, 2),
+        readonly(float64, 2), readonly(boolean, 2), readonly(int64, 1), readonly(int64, 1), int64,
+        writable(float64, 3), writable(float64, 3), writable(float64, 3), writable(float64, 1),
+    )
+)  # fmt: skip
+def bounds_of_arcs(
+    partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, bound_cells, bound_jumps, floors, missing,
+    arcs, core, modifier_start, modifiers, single_root, over, siblings, grandparents, marginals,
+):  # fmt: skip
+    """What no tree scores more than, and for every arc above -inf, what none with it does.
+
+    The layout is that of `Candidates` without contexts; no arc of -inf is in the core. What is known of the sentence from an earlier call,
+    whose arcs were these and others, is not nan in `over` (BOUNDS, n + 1, n + 1), `siblings` [h, s, m] and `grandparents` [h, m, g].
+    out: those three, marginals (arcs,).
+    """
+    n = arcs.shape[0] - 1
+    shift = table_shift(cells, jumps)
+    ends = np.empty(modifiers.size + 2 * n + 2)
+    if np.isnan(over[0, 0, n]):
+        bound_pairs(partial, kind_start, templates, codes, bound_cells, bound_jumps, floors, missing, arcs, numbers[0], over)
+    score_grandparents(partial, kind_start, templates, codes, cells, numbers, jumps, arcs, grandparents)
+    score_stops(partial, kind_start, templates, codes, cells, numbers, jumps, modifier_start, modifiers, ends)
+    score_siblings(
+        partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, core, modifier_start, modifiers, siblings
+    )
+    contexts, n_core = np.empty(n + 1, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
+    likely, context = np.zeros((n + 1, n + 1), dtype=np.int64), np.empty(modifiers.size, dtype=np.int64)  # likely [h, k]
+    starts = np.empty((2, 2 * n + 3), dtype=np.int64)
+    contexts_of(arcs, core, modifier_start, modifiers, contexts, n_core, likely, context, starts)
+    scores, stops = np.empty(starts[0, 2 * n + 2]), np.empty(starts[1, 2 * n + 2])
+    keys = np.empty(AT_ONCE + partial.shape[2], dtype=np.int64)
+    owners, found = np.empty(keys.size, dtype=np.int64), 0
     begin, stop = kind_start[GRANDSIBLING], kind_start[GRANDSIBLING + 1]
     above, more = np.empty(n + 1), np.empty(n + 1)
+    both = np.empty(partial.shape[2], dtype=np.int64)
     for place in range(1, 2 * n + 2):
         h = place >> 1
         first, size = modifier_start[place], modifier_start[place + 1] - modifier_start[place]
@@ -229,33 +271,39 @@ def bounds_of_arcs(
             is_likely = k < n_core[h]
             for j in range(size):  # above: what is the same for all siblings, without grand-siblings; more: bounds of these
                 m = modifiers[first + j]
-                value = grandparents[first + j, g]
-                if not is_likely:
-                    value = -np.inf
+                value, more[j] = -np.inf, 0.0
+                if h == 0:
+                    value = 0.0
+                elif is_likely:
+                    value = -np.inf if crosses(g, h, m) else grandparents[h, m, g]
+                    more[j] = min(over[OVER_CONTEXTS, h, m], over[OVER_PAIRS, g, h])
+                else:
+                    more[j] = over[OVER_CONTEXTS, h, m]
                     for other in range(n + 1):
-                        if not core[other, h]:
-                            value = max(value, grandparents[first + j, other])
+                        if arcs[other, h] > -np.inf and not core[other, h] and not crosses(other, h, m):
+                            value = max(value, grandparents[h, m, other])
                 above[j] = arcs[h, m] + value
-                more[j] = over[OVER_CONTEXTS, h, m] if h > 0 else 0.0
-                if h > 0 and is_likely:
-                    more[j] = min(more[j], over[OVER_PAIRS, g, h])
             for p in range(size + 1):
                 stops[starts[1, place] + k * (size + 1) + p] = ends[first + place + p]
                 row = starts[0, place] + (k * (size + 1) + p) * size
+                s = h if p == 0 else modifiers[first + p - 1]
+                is_near = p == 0 or core[h, s]
+                for t in range(begin, stop):
+                    both[t] = of_head[t] + partial[SIB, n + 1 if p == 0 else s, t] + partial[GRAND, g, t]
                 for j in range(p, size):
-                    scores[row + j] = above[j] + pairs[pair_start[place] + p * size + j] + more[j]
-                if h > 0 and is_likely:
-                    of_sib, of_grand = partial[SIB, n + 1 if p == 0 else modifiers[first + p - 1]], partial[GRAND, g]
-                    is_near = p == 0 or core[h, modifiers[first + p - 1]]
-                    for j in range(p, size):
-                        m = modifiers[first + j]
-                        if (is_near or core[h, m]) and above[j] > -np.inf:
-                            code = codes[DIRECTION, turn(g, h, m)]
-                            for t in range(begin, stop):
-                                key = of_grand[t] + of_head[t] + of_sib[t] + partial[MOD, m, t] + code
-                                keys[t - begin] = (key & CLEAR) | templates[t]
-                            both = weights_of(keys, stop - begin, cells, numbers, jumps, shift)
-                            scores[row + j] = above[j] + pairs[pair_start[place] + p * size + j] + both
+                    m = modifiers[first + j]
+                    pair = siblings[h, s, m] if is_near or core[h, m] else over[OVER_SIBLINGS, h, m]
+                    if not (h > 0 and is_likely and is_near and core[h, m] and above[j] > -np.inf):
+                        scores[row + j] = above[j] + pair + more[j]
+                        continue
+                    scores[row + j] = above[j] + pair
+                    code = codes[DIRECTION, turn(g, h, m)]
+                    for t in range(begin, stop):
+                        keys[found + t - begin] = ((both[t] + partial[MOD, m, t] + code) & CLEAR) | templates[t]
+                    found = own(found, found + stop - begin, row + j, owners)
+                    if found >= AT_ONCE:
+                        found = add_weights(keys, owners, found, cells, numbers, jumps, shift, scores)
+    add_weights(keys, owners, found, cells, numbers, jumps, shift, scores)
     stops[starts[1, 0]] = 0.0  # nothing is to the left of the root
     return grandsibling_max_marginals(
         contexts, modifier_start, modifiers, context, starts[0], scores, starts[1], stops, single_root, marginals

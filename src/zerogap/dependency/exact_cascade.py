@@ -2,7 +2,8 @@
 
 The thesis prunes by thresholds, and may lose the best tree (Rush 2014, section 8.4). Here the first-order pass of the cascade, with a wide
 margin, only proposes: a core of likely arcs, whose best tree is a candidate. `core_bounds` then bounds all trees with each arc under the
-last model, and what cannot reach the candidate is dropped. The best tree of the rest is the best of all, ties included.
+last model, and what cannot reach the candidate is dropped. While many arcs are left, those of the trees with the highest bounds are added
+to the core, and so are scored, and all bounds are found again. The best tree of what is left is the best of all, ties included.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from zerogap.dependency.bound_notes import missing_codes
 from zerogap.dependency.candidates import candidates_of
 from zerogap.dependency.cascade import Cascade, FastParse
 from zerogap.dependency.cascade_passes import FIRST
-from zerogap.dependency.core_bounds import bounds_of_arcs
+from zerogap.dependency.core_bounds import BOUNDS, bounds_of_arcs
 from zerogap.dependency.model import Parser
 from zerogap.dependency.problem import Problem
 from zerogap.dependency.score_bounds import bounds_or_error
@@ -31,8 +32,13 @@ from zerogap.proof.certificate import DynamicProgram
 from zerogap.proof.solution import Solution, Trace
 from zerogap.relax.cascade import MARGIN, Rule
 
-CORE = Rule(MARGIN, -6.0)  # of the first-order pass: what is in the core; any core is right, this one is fast
-FEW_WORDS = 15  # of a sentence for which all parts are scored at once
+Known = tuple[Scores, Scores, Scores]
+
+CORE = Rule(MARGIN, -6.0)  # of the first-order pass: what is in the core at first; any core is right, this one is fast
+FEW_WORDS = 12  # of a sentence for which all parts are scored at once
+FEW_ARCS = 8  # for a word: if no more are left, all of their parts are scored
+STEP = 4.0  # arcs of trees whose bound is at most this much below the highest one are added to the core
+ROUNDS = 8
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,8 +87,7 @@ class ExactCascade:
         encoded = features.encode_hashes(hashes)
         arcs = arcs_under(features, parser.model, encoded, every_arc(n))
         left = every_arc(n) if n <= FEW_WORDS else self.left(sentence, encoded, arcs)
-        block = block_under(features, parser.model, encoded, np.where(left, arcs, -np.inf), candidates_of(left, grand=True))
-        heads, bound = block.best(single_root=parser.single_root)
+        heads, bound = self.best_of(encoded, arcs, left)
         score = score_of_tree(features, parser.model, encoded, heads)
         labels = parser.labeller.label(sentence.columns, heads, hashes) if parser.labeller else None
         trace = Trace((bound,), (score,), (time.perf_counter() - begin,))
@@ -90,24 +95,41 @@ class ExactCascade:
 
     def left(self, sentence: Sentence, encoded: Encoded, arcs: Scores) -> Allowed:
         """(n + 1, n + 1): the arcs of trees that could score as much as the best of the core."""
-        n = len(sentence)
-        kept = np.empty((n + 1) * (n + 1), dtype=np.bool_)
-        heads, _ = self.core.parsed([sentence], kept=kept)
-        score = score_of_tree(self.parser.model.features, self.parser.model, encoded, heads)
-        candidates, _, marginals = self.marginals(encoded, arcs, kept.reshape(n + 1, n + 1))
-        left = np.zeros(arcs.shape, dtype=np.bool_)
-        reach = marginals >= score
-        left[candidates[0][reach], candidates[1][reach]] = True
+        n, model = len(sentence), self.parser.model
+        core = np.empty((n + 1, n + 1), dtype=np.bool_)
+        heads, _ = self.core.parsed([sentence], kept=core.reshape(-1))
+        score = score_of_tree(model.features, model, encoded, heads)
+        left, known = arcs > -np.inf, nothing_known(n)
+        for _ in range(ROUNDS):
+            (heads, modifiers), best, marginals = self.marginals(encoded, np.where(left, arcs, -np.inf), core & left, known)
+            reached, likely = marginals >= score, marginals >= best - STEP
+            left = np.zeros(arcs.shape, dtype=np.bool_)
+            left[heads[reached], modifiers[reached]] = True
+            few = np.count_nonzero(left) <= FEW_ARCS * n
+            if few or best <= score or core[heads[likely], modifiers[likely]].all():
+                break
+            core[heads[likely], modifiers[likely]] = True
         return left
 
-    def marginals(self, encoded: Encoded, arcs: Scores, core: Allowed) -> tuple[tuple[Integers, Integers], float, Scores]:
-        """Heads and modifiers of all arcs, what no tree scores more than, and what none with each arc does."""
+    def best_of(self, encoded: Encoded, arcs: Scores, left: Allowed) -> tuple[Integers, float]:
+        """The best tree of some arcs, all of whose parts are scored."""
+        model = self.parser.model
+        block = block_under(model.features, model, encoded, np.where(left, arcs, -np.inf), candidates_of(left, grand=True))
+        return block.best(single_root=self.parser.single_root)
+
+    def marginals(self, encoded: Encoded, arcs: Scores, core: Allowed, known: Known) -> tuple[tuple[Integers, Integers], float, Scores]:
+        """Heads and modifiers of all arcs, what no tree scores more than, and what none with each arc does. out: known."""
         parser = self.parser
         c = candidates_of(arcs > -np.inf, grand=False)
         bound_cells, _, bound_jumps = self.bounds.table.table
         marginals = np.empty(len(c.modifiers))
         best = bounds_of_arcs(
             encoded[0], *parser.model.features.plan, *parser.model.table, bound_cells, bound_jumps, self.bounds.floors.astype(np.int64),
-            self.missing, arcs, core, c.modifier_start, c.modifiers, c.pair_start, 1 if parser.single_root else 0, marginals,
+            self.missing, arcs, core, c.modifier_start, c.modifiers, 1 if parser.single_root else 0, *known, marginals,
         )  # fmt: skip
         return (c.heads, c.modifiers), float(best), marginals
+
+
+def nothing_known(n: int) -> Known:
+    """Bounds of pairs, scores of siblings and of grandparents, as `bounds_of_arcs` fills them."""
+    return np.full((BOUNDS, n + 1, n + 1), np.nan), np.full((n + 1, n + 1, n + 1), np.nan), np.full((n + 1, n + 1, n + 1), np.nan)
