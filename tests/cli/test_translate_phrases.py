@@ -1,6 +1,7 @@
 """`zerogap translate` with a phrase table, as a person runs it."""
 
 import json
+import math
 
 import pytest
 
@@ -103,6 +104,16 @@ def test_markup(run, model, tmp_path):
     done = run("translate", "-", *model, "--markup", "exclusive", "--certificates", proofs, "--segments", stdin=line)
     assert done.output == "the |0-0| cottage |1-1| is |2-2| small |3-3|\n"
     assert run("verify", proofs).output == "1 solution holds, 1 of them optimal\n"
+    links = tmp_path / "links"
+    wide = '<n translation="a tiny hut" prob="0.5">das haus</n> klein\n'
+    done = run("translate", "-", *model, "--markup", "exclusive", "--alignment", links, "--nbest", 2, stdin=wide)
+    assert links.read_text() == "0-0 0-1 0-2 1-0 1-1 1-2 2-3\n"
+    text, values, score = done.output.splitlines()[0].split(" ||| ")[1:]
+    assert text == "a tiny hut small"
+    features = dict(zip(values.split()[::2], map(float, values.split()[1::2]), strict=True))
+    assert features["unknown="] == 0.0
+    weights = {f"{name}=": float(value) for name, value in (row.split() for row in WEIGHTS.splitlines()[1:-1])}
+    assert math.isclose(sum(weight * features[name] for name, weight in weights.items()), float(score), abs_tol=1e-5)
     done = run("translate", "-", *model, "--markup", "inclusive", stdin=line.replace("n trans", 'n prob="0.01" trans'))
     assert done.output == "the house is small\n"
     wrong = run("translate", "-", *model, "--markup", "exclusive", stdin="das <n>haus</n>\n")

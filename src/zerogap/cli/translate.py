@@ -277,7 +277,9 @@ class Job:
         inner = []
         for start, end, target in derivation:
             pair = " ".join(problem.source[start:end]), " ".join(target)
-            inner.append(self.wanted.alignments.get(pair, "0-0"))  # words that pass through are not in the table
+            # of what is not in the table, passed through or given by the line, no more is known
+            every = " ".join(f"{i}-{j}" for i in range(end - start) for j in range(len(target)))
+            inner.append(self.wanted.alignments.get(pair, every))
         return word_alignment(derivation, inner)
 
 

@@ -53,10 +53,9 @@ class PhraseTranslator:
         words = [word for _, _, target in derivation for word in target]
         sums, unknown, jumps, at = [0.0] * len(self.model.weights.scores), 0, 0, 0
         for start, end, target in derivation:
-            listed = self.model.table.targets.get(" ".join(problem.source[start:end]), ())
-            phrase = next((phrase for phrase in listed if phrase.target == target), None)
-            unknown += phrase is None
-            sums = sums if phrase is None else [total + value for total, value in zip(sums, phrase.scores, strict=True)]
+            values = self.phrase_scores(problem, start, end, target)
+            unknown += values is None
+            sums = sums if values is None else [total + value for total, value in zip(sums, values, strict=True)]
             jumps += abs(start - at)
             at = end
         lm = self.language_model.score(words) * LOG_OF_10
@@ -68,6 +67,24 @@ class PhraseTranslator:
             "UnknownWordPenalty0": (LOWEST * unknown,), "WordPenalty0": (-float(len(words)),), "PhrasePenalty0": (float(len(derivation)),),
             MOSES_TABLE: tuple(sums), "Distortion0": (-float(jumps),), "LM0": (lm,),
         }  # fmt: skip
+
+    def phrase_scores(self, problem: PhraseProblem, start: int, end: int, target: Sequence[str]) -> Sequence[float] | None:
+        """Those of the table; of a translation that the line gives, its logarithm, shared out; None for a word that is passed through."""
+        weights, fixed = self.model.weights, problem.constraints.fixed
+        given = [
+            score
+            for part in fixed if (part.start, part.end) == (start, end)
+            for words, score in zip(part.targets, part.scores, strict=True) if tuple(words) == tuple(target)
+        ]  # fmt: skip
+        listed = self.model.table.targets.get(" ".join(problem.source[start:end]), ())
+        phrase = next((phrase for phrase in listed if phrase.target == target), None)
+        if phrase is not None and any(part.exclusive and start < part.end and part.start < end for part in fixed):
+            phrase = None
+        if given and (phrase is None or max(given) > weights.score(phrase)):
+            total = sum(weights.scores)
+            share = (max(given) - weights.words * len(target) - weights.phrases) / total if total else 0.0
+            return [share] * len(weights.scores)
+        return None if phrase is None else phrase.scores
 
 
 class Asked(Protocol):
