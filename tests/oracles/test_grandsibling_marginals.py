@@ -74,7 +74,7 @@ def best_of(c, scores, ends, single_root):
 
 def found_by_kernel(c, scores, ends, single_root):
     marginals = np.full(len(c.modifiers), np.nan)
-    best = grandsibling_max_marginals(*arguments(c, scores, ends, single_root), marginals)
+    best = grandsibling_max_marginals(*arguments(c, scores, ends, single_root), -np.inf, np.inf, marginals)
     return best, marginals.tolist()
 
 
@@ -116,6 +116,11 @@ def test_they_are_the_best_of_all_trees(n, seed, single_root, grand, density, ho
     assert found_by_kernel(c, scores, ends, single_root) == (optimum, best_with[c.heads, c.modifiers].tolist())
     best, marginals = max_marginals_of_candidates(c, scores, ends, single_root=single_root)
     assert (best, marginals.tolist()) == (optimum, best_with[c.heads, c.modifiers].tolist())
+    for options, floor in (({"least": optimum - 2.0}, optimum - 2.0), ({"margin": 3.0}, optimum - 3.0), ({"least": optimum + 1.0}, np.inf)):
+        best, some = max_marginals_of_candidates(c, scores, ends, single_root=single_root, **options)
+        assert best == optimum
+        assert (some <= marginals).all()
+        assert np.array_equal(some[marginals >= floor], marginals[marginals >= floor])
 
 
 def with_only(c, scores, p):

@@ -180,8 +180,9 @@ def prune_arcs(model, hashes, second, rule, value, single_root, allowed):  # out
     marginals = np.empty(modifiers.size)
     if second:
         scores, stops = scored_candidates(model, partial, arcs, 0, contexts, modifier_start, modifiers, context, starts)
+        margin = -value if rule == BY_MARGIN else np.inf  # a mean is one of all marginals
         best = grandsibling_max_marginals(
-            contexts, modifier_start, modifiers, context, starts[0], scores, starts[1], stops, single_root, marginals
+            contexts, modifier_start, modifiers, context, starts[0], scores, starts[1], stops, single_root, -np.inf, margin, marginals
         )
     else:
         of_arcs = np.empty(modifiers.size)

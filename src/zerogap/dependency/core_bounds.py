@@ -228,15 +228,15 @@ def contexts_of(arcs, core, modifier_start, modifiers, contexts, n_core, likely,
 @rare_kernel(
     float64(
         *SENTENCE, *TABLE, readonly(int64, 1), readonly(uint32, 1), readonly(int64, 1), readonly(int64, 2),
-        readonly(float64, 2), readonly(boolean, 2), readonly(int64, 1), readonly(int64, 1), int64,
+        readonly(float64, 2), readonly(boolean, 2), readonly(int64, 1), readonly(int64, 1), int64, float64,
         writable(float64, 3), writable(float64, 3), writable(float64, 3), writable(float64, 1),
     )
 )  # fmt: skip
 def bounds_of_arcs(
     partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, bound_cells, bound_jumps, floors, missing,
-    arcs, core, modifier_start, modifiers, single_root, over, siblings, grandparents, marginals,
+    arcs, core, modifier_start, modifiers, single_root, least, over, siblings, grandparents, marginals,
 ):  # fmt: skip
-    """What no tree scores more than, and for every arc above -inf, what none with it does.
+    """What no tree scores more than, and for every arc above -inf, what none with it does, or less if that is below `least`.
 
     The layout is that of `Candidates` without contexts; no arc of -inf is in the core. What is known of the sentence from an earlier call,
     whose arcs were these and others, is not nan in `over` (BOUNDS, n + 1, n + 1), `siblings` [h, s, m] and `grandparents` [h, m, g].
@@ -306,5 +306,5 @@ def bounds_of_arcs(
     add_weights(keys, owners, found, cells, numbers, jumps, shift, scores)
     stops[starts[1, 0]] = 0.0  # nothing is to the left of the root
     return grandsibling_max_marginals(
-        contexts, modifier_start, modifiers, context, starts[0], scores, starts[1], stops, single_root, marginals
+        contexts, modifier_start, modifiers, context, starts[0], scores, starts[1], stops, single_root, least, np.inf, marginals
     )

@@ -101,7 +101,7 @@ class ExactCascade:
         score = score_of_tree(model.features, model, encoded, heads)
         left, known = arcs > -np.inf, nothing_known(n)
         for _ in range(ROUNDS):
-            (heads, modifiers), best, marginals = self.marginals(encoded, np.where(left, arcs, -np.inf), core & left, known)
+            (heads, modifiers), best, marginals = self.marginals(encoded, np.where(left, arcs, -np.inf), core & left, known, score)
             reached, likely = marginals >= score, marginals >= best - STEP
             left = np.zeros(arcs.shape, dtype=np.bool_)
             left[heads[reached], modifiers[reached]] = True
@@ -117,15 +117,20 @@ class ExactCascade:
         block = block_under(model.features, model, encoded, np.where(left, arcs, -np.inf), candidates_of(left, grand=True))
         return block.best(single_root=self.parser.single_root)
 
-    def marginals(self, encoded: Encoded, arcs: Scores, core: Allowed, known: Known) -> tuple[tuple[Integers, Integers], float, Scores]:
-        """Heads and modifiers of all arcs, what no tree scores more than, and what none with each arc does. out: known."""
+    def marginals(
+        self, encoded: Encoded, arcs: Scores, core: Allowed, known: Known, least: float = -np.inf
+    ) -> tuple[tuple[Integers, Integers], float, Scores]:
+        """Heads and modifiers of all arcs, what no tree scores more than, and what none with each arc does. out: known.
+
+        Where that is below `least`, it may be lower than it should.
+        """
         parser = self.parser
         c = candidates_of(arcs > -np.inf, grand=False)
         bound_cells, _, bound_jumps = self.bounds.table.table
         marginals = np.empty(len(c.modifiers))
         best = bounds_of_arcs(
             encoded[0], *parser.model.features.plan, *parser.model.table, bound_cells, bound_jumps, self.bounds.floors.astype(np.int64),
-            self.missing, arcs, core, c.modifier_start, c.modifiers, 1 if parser.single_root else 0, *known, marginals,
+            self.missing, arcs, core, c.modifier_start, c.modifiers, 1 if parser.single_root else 0, least, *known, marginals,
         )  # fmt: skip
         return (c.heads, c.modifiers), float(best), marginals
 

@@ -10,7 +10,8 @@ The items are those of zerogap.oracles.grandsiblings, with any candidates and co
 
 Every tree has one derivation. The outside of an item is the best that the rest of a tree with this item is worth (Rush 2014, section
 2.2.2, algorithm 4; Paskin 2001): it is pushed down from the root, and an arc is worth the best of last + its outside over all contexts k.
-Nothing is subtracted, so all is exact if the scores lie on a grid.
+Nothing is subtracted, so all is exact if the scores lie on a grid. Where only arcs of good trees are asked for, what cannot be part of one
+is not gone down to: that saves most of the time.
 
 Items with their ends at i and j are filled for i from n down to 0 and j upwards. By then all right halves after i are known, and those of
 i are pushed along a row as soon as an arc from i is; left halves are found one by one. Outsides take the same way back. What is between
@@ -36,9 +37,12 @@ LEFT, RIGHT = 0, 1
 @inner
 def go_down(
     contexts, half, span, modifier_start, modifiers, row, score_start, scores, stop_start, stop, single_root, shared, pair_start,
-    between, between_outside, near, pushed, seen, complete, outside, last, last_outside, ended, ended_outside, marginals,
+    between, between_outside, near, pushed, seen, complete, outside, last, last_outside, ended, ended_outside, least, marginals,
 ):  # fmt: skip
-    """Outsides, by the same way. out: between_outside, near, pushed, seen, outside, last_outside, ended_outside, marginals."""
+    """Outsides, by the same way, of what is part of a tree of `least` or more.
+
+    out: between_outside, near, pushed, seen, outside, last_outside, ended_outside, marginals.
+    """
     n = complete.shape[1] - 1
     for i in range(n + 1):
         for j in range(n, i, -1):
@@ -52,7 +56,7 @@ def go_down(
                 for k in range(contexts[j]):
                     if span[base + k] >= j - i and complete[base + k, i - 1] > -np.inf:
                         value = outside[base + k, i - 1]
-                        if value > -np.inf:
+                        if value > -np.inf and value + complete[base + k, i - 1] >= least:
                             push_max(first, here, ended_outside[k], near, value, pushed, ended[k], value)
                 for p in range(first, here):
                     if pushed[p] > outside[row[p, LEFT], i - 1]:
@@ -78,7 +82,7 @@ def go_down(
                     if side == RIGHT:
                         end, away = h + span[base + k] + 1, row[here, RIGHT]
                         best = best_sum(outside[base + k], complete[away], j, end)
-                        if best > -np.inf:
+                        if best > -np.inf and best + ended[k, here] >= least:
                             push_max(j, end, outside[away], outside[base + k], ended[k, here])
                     best += stop[stop_start[place] + k * (size + 1) + here - first + 1]
                     best = best if best > last_outside[k, here] else last_outside[k, here]
@@ -87,6 +91,8 @@ def go_down(
                     block = score_start[place] + k * (size + 1) * size + here - first
                     value = best + last[k, here]
                     marginal = value if value > marginal else marginal
+                    if value < least:
+                        continue
                     value = best + scores[block]
                     alone = value if value > alone else alone
                     for p in range(begin, here):
@@ -101,7 +107,7 @@ def go_down(
                 if alone > outside[towards, h - 1 + side]:
                     outside[towards, h - 1 + side] = alone
                 for p in range(begin, here):
-                    if pushed[p] == -np.inf or near[p] == -np.inf:
+                    if pushed[p] == -np.inf or near[p] == -np.inf or pushed[p] + near[p] < least:
                         continue
                     low, high = min(modifiers[p], m), max(modifiers[p], m)
                     if shared:
@@ -117,14 +123,15 @@ def go_down(
 @kernel(
     float64(
         readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1),
-        readonly(float64, 1), readonly(int64, 1), readonly(float64, 1), int64, writable(float64, 1),
+        readonly(float64, 1), readonly(int64, 1), readonly(float64, 1), int64, float64, float64, writable(float64, 1),
     )
 )  # fmt: skip
 def grandsibling_max_marginals(
-    contexts, modifier_start, modifiers, context, score_start, scores, stop_start, stop, single_root, marginals
+    contexts, modifier_start, modifiers, context, score_start, scores, stop_start, stop, single_root, least, margin, marginals
 ):  # fmt: skip
     """The score of a best tree, and for every candidate arc that of a best tree that has it; -inf if there is none.
 
+    Arcs without a tree of `least` or more, or one at most `margin` below the best, may have something lower (-inf and inf: none).
     The layout is that of `grandsibling_kernel`. out: marginals (arcs,).
     """
     n, arcs = contexts.size - 1, modifiers.size
@@ -166,7 +173,8 @@ def grandsibling_max_marginals(
         outside[1, n] = 0.0
         go_down(
             contexts, half, span, modifier_start, modifiers, row, score_start, scores, stop_start, stop, single_root, shared, pair_start,
-            between, between_outside, near, pushed, seen, complete, outside, last, last_outside, ended, ended_outside, marginals,
+            between, between_outside, near, pushed, seen, complete, outside, last, last_outside, ended, ended_outside,
+            max(least, best - margin), marginals,
         )  # fmt: skip
     return best
 
@@ -188,8 +196,12 @@ class Layout(Protocol):
     def stop_start(self) -> NDArray[np.int64]: ...
 
 
-def max_marginals_of_candidates(candidates: Layout, scores: Scores, stops: Scores, *, single_root: bool) -> tuple[float, Scores]:
+def max_marginals_of_candidates(
+    candidates: Layout, scores: Scores, stops: Scores, *, single_root: bool, least: float = -np.inf, margin: float = np.inf
+) -> tuple[float, Scores]:
     """The score of a best projective tree of candidate arcs, and (arcs,) of a best one that has each of them; -inf where there is none.
+
+    Those that are below `least`, or more than `margin` below the best, may be still lower, and cost less.
 
     Scores and stops are laid out as `candidates` says, and are neither nan nor +inf. All is exact if they lie on a grid.
     """
@@ -199,6 +211,7 @@ def max_marginals_of_candidates(candidates: Layout, scores: Scores, stops: Score
             raise ScoreShapeError(f"{name} has shape {given.shape}: expected ({start[-1]},), as the candidates are laid out.")
     marginals = np.empty(len(c.modifiers))
     best = grandsibling_max_marginals(
-        c.contexts, c.modifier_start, c.modifiers, c.context, c.score_start, scores, c.stop_start, stops, 1 if single_root else 0, marginals
-    )
+        c.contexts, c.modifier_start, c.modifiers, c.context, c.score_start, scores, c.stop_start, stops, 1 if single_root else 0,
+        least, margin, marginals,
+    )  # fmt: skip
     return float(best), marginals
