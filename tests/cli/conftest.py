@@ -49,3 +49,15 @@ def toy(tmp_path_factory):
 def trees():
     """The treebanks that come with the library: for training, and for a test."""
     return EXAMPLES / "trees-train.conllu", EXAMPLES / "trees-test.conllu"
+
+
+@pytest.fixture
+def options_of(tmp_path):
+    """Writes files, and gives the options that name them: {"lm": text} is --lm FILE."""
+
+    def written(files):
+        for name, text in files.items():
+            (tmp_path / name).write_text(text, encoding="utf-8")
+        return [part for name in files for part in (f"--{name}", tmp_path / name)]
+
+    return written

@@ -36,12 +36,9 @@ WEIGHTS = "[hiero]\np 1\nglue -0.5\noov -3\nlm 1\nwords 0.5\nmax_span 5\n"
 
 
 @pytest.fixture
-def model(tmp_path):
+def model(options_of):
     """The options that name a toy grammar."""
-    files = {"grammar": RULES, "lm": ARPA, "weights": WEIGHTS}
-    for name, text in files.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    return [part for name in files for part in (f"--{name}", tmp_path / name)]
+    return options_of({"grammar": RULES, "lm": ARPA, "weights": WEIGHTS})
 
 
 def test_lines_stay_in_order(run, model):
@@ -205,3 +202,11 @@ def test_trees_in_place_of_sentences(run, model, tmp_path):
     assert unbalanced.code == 1
     assert "line 1" in unbalanced.errors
     assert "[2] which its source side does not have" in unbalanced.errors
+
+
+def test_files_as_a_job(run, model, tmp_path):
+    (tmp_path / "a.src").write_text("le dug abarks\n")
+    done = run("translate", tmp_path / "a.src", *model, "--engine", "local", "--threads", 1, "-o", tmp_path / "out")
+    assert done.code == 0, done.errors
+    shards = [shard.read_text() for shard in (tmp_path / "out").glob("*.jsonl")]
+    assert any('"translation": "the dog barks", "status": "optimal"' in text for text in shards)

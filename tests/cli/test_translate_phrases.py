@@ -48,12 +48,9 @@ distortion_limit 4
 
 
 @pytest.fixture
-def model(tmp_path):
+def model(options_of):
     """The options that name a toy model."""
-    files = {"phrase-table": TABLE, "lm": ARPA, "weights": WEIGHTS}
-    for name, text in files.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    return [part for name in files for part in (f"--{name}", tmp_path / name)]
+    return options_of({"phrase-table": TABLE, "lm": ARPA, "weights": WEIGHTS})
 
 
 def test_segments_alignments_and_empty_lines(run, model, tmp_path):
@@ -137,3 +134,17 @@ def test_bad_tables_are_named(run, model, tmp_path):
     wrong = run("translate", "-", *model, stdin="das haus\n")
     assert wrong.code == 1
     assert "line 7: 'oops' is not a score: expected a probability" in wrong.errors
+
+
+def test_many_files_as_a_job(run, model, tmp_path):
+    for name, text in (("a.de", "das haus ist klein\n"), ("b.de", "klein\n")):
+        (tmp_path / name).write_text(text)
+    done = run("translate", tmp_path / "*.de", *model, "--engine", "local", "--threads", 1, "-o", tmp_path / "out", "--certificates", "yes")
+    assert done.code == 0, done.errors
+    rows = [json.loads(line) for shard in sorted((tmp_path / "out").glob("*.jsonl")) for line in shard.read_text().splitlines()]
+    found = [row for row in rows if "translation" in row]
+    assert [(row["translation"], row["status"]) for row in found] == [("the house is small", "optimal"), ("small", "optimal")]
+    for more in (["--nbest", 3], ["--segments"], ["--forbid", "house"]):
+        wrong = run("translate", "x", *model, *more, "--engine", "local", "-o", tmp_path / "no")
+        assert wrong.code == 2
+        assert "a job has no such option" in wrong.errors

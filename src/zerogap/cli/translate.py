@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -17,7 +16,7 @@ from zerogap.cli import translation_constraints as asking
 from zerogap.cli import translation_models as models
 from zerogap.cli.decode import GAP_LEFT_OPEN
 from zerogap.cli.notes import tell_notes
-from zerogap.cli.options import Threads, counted
+from zerogap.cli.options import Engine, Threads, counted
 from zerogap.cli.progress import Steps, progress
 from zerogap.cli.translation_models import ModelFiles, read_sentences
 from zerogap.errors import FormatError, Infeasible, InputError, UnknownMethod
@@ -90,6 +89,7 @@ def translate_command(
         ),
     ] = "stop",
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show on standard error how the gap of every sentence closed.")] = False,
+    engine: Engine = None,
     threads: Threads = None,
 ) -> None:
     """Translate by phrases or by a grammar, and prove that no translation scores higher under the model.
@@ -111,6 +111,8 @@ def translate_command(
 
     [bold]zerogap translate terms.de --config moses.ini --markup exclusive --forbid "house" --required terms.en[/bold]
 
+    [bold]zerogap translate "corpus/*.de.gz" --phrase-table table.gz --lm lm.arpa.gz --weights weights.txt --engine local -o out[/bold]
+
     Weights are lines of a name and a number: in \\[phrase] p_f_given_e, lex_f_given_e, p_e_given_f, lex_e_given_f (of the logarithms of
     the four scores), lm, words, phrases, distortion, and distortion_limit; in \\[hiero] the features of the rules, lm, words, and max_span.
 
@@ -127,6 +129,18 @@ def translate_command(
         raise typer.BadParameter("--segments and --alignment are for phrases: a rule has no single segment.")
     if nbest_file is not None and nbest == 1:
         raise typer.BadParameter("--nbest-file needs --nbest.")
+    if engine is not None:
+        from zerogap.cli.translate_jobs import translate_as_job
+
+        translate_as_job(input, output, engine, files, search, certificates=certificates is not None, workers=threads, others={
+            "--config or --tree-rules": config is not None or tree_rules is not None, "--report": report is not None,
+            "--nbest": nbest > 1, "--segments": segments,
+            "--alignment": alignment is not None, "--markup": markup != "text", "--strict": strict, "--verbose": verbose,
+            "--require, --forbid, --required or --forbidden": any((require, forbid, required, forbidden)),
+            "--distortion-limit or --max-span": distortion_limit is not None or max_span is not None,
+            "--stack or --pop-limit": stack is not None or pop_limit is not None, "--on-error": on_error != "stop",
+        })  # fmt: skip
+        return
     asked = asking.Asked(markup, tuple(require or ()), tuple(forbid or ()), required, forbidden)
     asked.check(files.kind)
     marked = None if markup == "text" else asking.read_marked(input)
@@ -244,6 +258,7 @@ class Job:
         return self.answer(line, problem, solution, time.perf_counter() - begin, len(words))
 
     def answer(self, line: int, problem: Any, solution: Solution[Any], seconds: float, n: int) -> Answer:
+        from zerogap.io.proofs import proof_line
         from zerogap.translation.nbest import segmented
 
         best, wanted = solution.structure, self.wanted
@@ -254,7 +269,7 @@ class Job:
             line, n, self.translator.kind, solution.status, text, solution.score, solution.bound, seconds,
             nbest=self.nbest_lines(line, problem, solution) if wanted.nbest else "",
             alignment=self.aligned(problem, best) if wanted.alignments is not None and best is not None else "",
-            proof=proof_of(line, problem, solution) if wanted.proof else "",
+            proof=proof_line(problem, solution, {"line": line}) if wanted.proof else "",
             trace=solution.trace if wanted.trace else None,
             short=wanted.nbest and solution.alternatives is None,
         )  # fmt: skip
@@ -310,14 +325,6 @@ def write_answer(answer: Answer, out: TextIO, others: dict[str, TextIO], *, list
         others["nbest"].write(answer.nbest)
     if "alignment" in others:
         others["alignment"].write(answer.alignment + "\n")
-
-
-def proof_of(line: int, problem: Any, solution: Solution[Any]) -> str:
-    from zerogap.io.problems import problem_to_json
-    from zerogap.proof.files import solution_to_json
-
-    value = {"line": line, "problem": problem_to_json(problem), "solution": solution_to_json(solution)}
-    return json.dumps(value, ensure_ascii=False) + "\n"
 
 
 def traced(answer: Answer) -> str:
