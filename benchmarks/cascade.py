@@ -53,6 +53,7 @@ METHODS: dict[str, tuple[tuple[str, ...], str, str]] = {  # of table 8.1: passes
     "local": ((DICTIONARY, LOCAL), "crf", MARGIN),
     "first only": ((DICTIONARY, FIRST), "crf", MARGIN),
     "first and second": ((DICTIONARY, FIRST, SECOND), "crf", MARGIN),
+    "vine and first": ((DICTIONARY, VINE, FIRST), "crf", MARGIN),
     "vine, filter loss": ((DICTIONARY, VINE, FIRST, SECOND), "filter", MEAN),
     "vine cascade": ((DICTIONARY, VINE, FIRST, SECOND), "crf", MARGIN),
 }
