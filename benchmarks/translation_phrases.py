@@ -3,7 +3,7 @@
     python benchmarks/translation_phrases.py FOLDER [--sets wmt-deen wmt-zhen multi30k-deen]
                                              [--parts auto moses beams rivals rounds verify print]
                                              [--time-limit 120] [--rival-limit 30] [--rivals lr-tight a-star] [--sample 20] [--split test]
-                                             [--seconds S]
+                                             [--every 1] [--seconds S]
 
 Reads ../shared/data/mt (or ZEROGAP_DATA). What is measured is kept in FOLDER, a line of JSON per sentence, so that parts can be run one by
 one, and a run goes on where the last one ended, as it does after --seconds of CPU time; `print` makes the tables of all that is there.
@@ -369,7 +369,7 @@ def read(path: Path) -> list[Row]:
 def measure(path: Path, part: str, data: TestSet, options: argparse.Namespace) -> None:
     """What is not in the file yet, as long as there is time."""
     done = {row["line"] for row in read(path)}
-    wanted = data.sample(options.sample) if part in SAMPLED else range(len(data.sentences))
+    wanted = data.sample(options.sample) if part in SAMPLED else range(0, len(data.sentences), options.every)
     with path.open("a") as file, limits_in_cpu_time():
         for row in RUNS[part](data, [i for i in wanted if i not in done], options):
             file.write(json.dumps(row) + "\n")
@@ -388,6 +388,7 @@ def main() -> None:
     parser.add_argument("--rival-limit", type=float, default=30.0)
     parser.add_argument("--rivals", nargs="+", default=RIVALS, choices=RIVALS)
     parser.add_argument("--sample", type=int, default=20)
+    parser.add_argument("--every", type=int, default=1, help="of the parts without a sample, every so many sentences")
     parser.add_argument("--seconds", type=float, default=math.inf)
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
