@@ -38,7 +38,7 @@ from zerogap.oracles.forest_terms import (
 )
 
 SHARE = 0.35  # of the difference that a token moves at once; at 0.4, prices of long sentences swing
-STALL, PATIENCE = 0.03, 3  # ends when the gap shrinks by less than this share in so many iterations
+STALL, PATIENCE = 0.15, 3  # ends when the gap shrinks by less than this share in so many iterations: a search does the rest sooner
 
 
 @inner

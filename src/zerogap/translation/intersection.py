@@ -21,7 +21,7 @@ from zerogap.translation.end_prices import Relaxed, tightened
 from zerogap.translation.forest import Derivation, yield_lengths
 from zerogap.translation.syntax_problem import SyntaxProblem
 
-FIRST_BUDGET, GROWTH = 30_000, 2.0  # how often the model is asked before the first pause, and how much more often before the next
+FIRST_BUDGET, GROWTH = 120_000, 2.0  # how often the model is asked before the first pause, and how much more often before the next
 FIRST_PIECES = 1 << 16  # that there is room for at first
 NO_PAUSE = 1 << 60
 
