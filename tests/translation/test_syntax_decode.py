@@ -235,6 +235,20 @@ def test_k_best(problem, k):
             verify(problem, replace(solution, alternatives=solution.alternatives[1:]))
 
 
+@given(syntax_problems(), st.integers(0, 3))
+@settings(max_examples=50)
+def test_ways_with_pauses(problem, budget):
+    assume(few(problem))
+    given_ = compile_problem(problem)
+    whole = intersection.all_ways(problem, given_, None, threshold=-np.inf, limit=10_000)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(intersection, "FIRST_BUDGET", budget)
+        paused = intersection.all_ways(problem, given_, None, threshold=-np.inf, limit=10_000, seconds=60.0)
+        assert paused[1].edges.tolist() == whole[1].edges.tolist()
+        patch.setattr(intersection, "FIRST_BUDGET", -1)
+        assert intersection.all_ways(problem, given_, None, threshold=-np.inf, limit=10_000, seconds=-1.0) is None
+
+
 @given(syntax_problems(max_order=4, holes=True, empty_sides=True))
 @settings(max_examples=100)
 def test_optimal_beam(problem):

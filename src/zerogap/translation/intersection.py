@@ -120,40 +120,34 @@ def beam_search(problem: SyntaxProblem, given: Compiled, relaxed: Relaxed, *, th
 
 def run(
     problem: SyntaxProblem, given: Compiled, bounds: tuple[Any, ...], threshold: float, width: int, store: Store, ways: Ways,
-    counts: NDArray[np.int64],
+    counts: NDArray[np.int64], *, budget: int = NO_PAUSE,
 ) -> int:  # fmt: skip
-    """A search without pauses over pieces, those of shorter yields first; fills the store, the ways and the counts."""
+    """A search over pieces, those of shorter yields first; fills the store, the ways and the counts, which say what is done already."""
     order = np.argsort(yield_lengths(problem.forest), kind="stable").astype(np.int64)
+    done, n_pieces = int(counts[1]), int(counts[2])
     return search_pieces(
-        *given.forest,
-        *bounds,
-        threshold,
-        given.start,
-        given.end,
-        tuple(given.boundaries),
-        order,
-        0,
-        0,
-        NO_PAUSE,
-        width,
-        *store,
-        *ways,
-        counts,
-    )
+        *given.forest, *bounds, threshold, given.start, given.end, tuple(given.boundaries), order, done, n_pieces, budget, width, *store,
+        *ways, counts,
+    )  # fmt: skip
 
 
 def all_ways(
-    problem: SyntaxProblem, given: Compiled, relaxed: Relaxed | None, *, threshold: float, limit: int
+    problem: SyntaxProblem, given: Compiled, relaxed: Relaxed | None, *, threshold: float, limit: int, seconds: float | None = None
 ) -> tuple[Store, Ways] | None:
-    """All pieces that may be part of something above the threshold and all ways to make them; None if there are more than `limit`.
+    """All pieces that may be part of something above the threshold and all ways to make them.
 
-    Without a relaxation, all that there are."""
+    None if there are more than `limit`, or the time is up. Without a relaxation, all that there are."""
+    begin = time.perf_counter()
     bounds = unbounded(problem, given) if relaxed is None else relaxed.for_search()
-    size = min(limit, FIRST_PIECES)
+    size, budget = min(limit, FIRST_PIECES), FIRST_BUDGET if seconds is not None else NO_PAUSE
     while True:
         store, ways = Store.empty(problem.forest.n_vertices, given.arity, size), Ways.empty(given.arity, size)
         counts = np.zeros(5, dtype=np.int64)
-        if run(problem, given, bounds, threshold, limit, store, ways, counts) != TOO_MANY:
+        while (best := run(problem, given, bounds, threshold, limit, store, ways, counts, budget=budget)) == PAUSED:
+            budget = int(budget * GROWTH) + 1
+            if seconds is not None and time.perf_counter() - begin > seconds:
+                return None
+        if best != TOO_MANY:
             n = int(counts[4])
             return store, Ways(ways.pieces[:n], ways.edges[:n], ways.scores[:n], ways.below[:n])
         if size >= limit:

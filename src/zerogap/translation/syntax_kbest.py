@@ -85,12 +85,13 @@ def k_best(
     reach = max(abs(best) * FIRST_SHARE, problem.unit)
     has_prices = (np.diff(problem.forest.symbol_start) > 0).all()
     for attempt in range(TRIES):
-        if time_limit is not None and time.perf_counter() - begin > time_limit:
+        left = None if time_limit is None else time_limit - (time.perf_counter() - begin)
+        if left is not None and left <= 0.0:
             return None, None
         everything = attempt == TRIES - 1 or not has_prices
         threshold = -np.inf if everything else best - np.rint(reach / problem.unit) * problem.unit
         relaxed = None if everything else relax(problem, given, threshold=threshold)
-        found = all_ways(problem, given, relaxed, threshold=threshold, limit=limit)
+        found = all_ways(problem, given, relaxed, threshold=threshold, limit=limit, seconds=left)
         if found is None:
             return None, None
         listed = listing(problem, *found, k, threshold)
