@@ -1,6 +1,8 @@
 """Models of KenLM against the same ones read as ARPA."""
 
+import base64
 import itertools
+import zlib
 
 import pytest
 
@@ -42,6 +44,20 @@ ngram 3=3
 """
 
 
+# the same model as build_binary of KenLM writes it, packed and in base 64
+BINARIES = {
+    "trie":
+    "eNrLzU0sUMjJVcgoKSmw0tfPzkhNTMtMzUnRS87P1U/OT0lVSMsvyk0sUShLLSrOzM9TMOViQIAGeyCxnxFI/AcCkAgjVIYZTB6wZ4KKgTAbVI4NRQ0EsELp"
+    "gjrFvZZtpQxcOd8/1hY/yNZe9FRqjbr1kqCC9VlPAuZv2bSJIT0o7t53JK0HQA5BcI8dArkJyY37UeUXAPkN+5gQ2oF8h/0sqOr3sTKgAjYG7ADoh/8gvzkB"
+    "NcoDaQUg5wcQ/wkDcYA4AWjSN5CgGdAaoIoF62FaeZD8/oaXgeGCOJAtj2y4TWleth2DTTEQ6wOJkoxUhqTEouxihpT8dAYAStlMBA==",
+    "probing":
+    "eNrLzU0sUMjJVcgoKSmw0tfPzkhNTMtMzUnRS87P1U/OT0lVSMsvyk0sUShLLSrOzM9TMOViQIAGeyCxnxFI/AcCkAgjVIYZTB6wRxZjQ6OZGVABSFx70VOp"
+    "NerWS0ByQQXrs54EzN/CiqZu0yaG9KC4e99ZgGyunO8fa4sfZDOhqSmoU9xr2VYKtxsHOADyBAPDsUMgf0D9A+QvANIN+6D8fRB/OOyHaeL4xJTRstFYGChv"
+    "B1LXWPT2Q211TSvEDIb9CrFT9nVNsNEGssHm7VrG3Ce1at82oDl2IPPEznt9XleTJcHA8GA/xD7SwJre2yLMiWlrYO5vzkk5+jXmeTmQuRdZndqXdr4/thPz"
+    "QHbua3knHSh3YDrIvTaledl2DDbFQKwPJEoyUhlS8tMZkhKLsosZAEHZbyE=",
+}  # fmt: skip
+
+
 @pytest.fixture
 def both(tmp_path):
     path = tmp_path / "lm.arpa"
@@ -65,6 +81,19 @@ def test_a_part_of_the_vocabulary(both):
     assert model.words == ("<s>", "</s>", "<unk>", "dog")
     for n in range(4):
         assert model.score(["dog"] * n) == pytest.approx(arpa.score(["dog"] * n), abs=1e-5)
+
+
+@pytest.mark.parametrize("kind", BINARIES)
+def test_binary_files(tmp_path, kind):
+    path = tmp_path / "lm.binary"
+    path.write_bytes(zlib.decompress(base64.b64decode(BINARIES[kind])))
+    assert is_kenlm_binary(path)
+    (tmp_path / "lm.arpa").write_text(ARPA)
+    arpa, model = load_language_model(tmp_path / "lm.arpa"), load_kenlm(path).language_model(["the", "dog", "barks", "unheard"])
+    assert model.order == 3
+    for n in range(5):
+        for words in itertools.product(["the", "dog", "barks", "unheard"], repeat=n):
+            assert model.score(words) == pytest.approx(arpa.score(words), abs=1e-5)
 
 
 def test_what_is_not_a_model(tmp_path):
