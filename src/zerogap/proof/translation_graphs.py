@@ -60,7 +60,9 @@ def priced(graph: PathGraph, problem: PhraseProblem, multipliers: Scores) -> Sco
     """Scores of the arcs less the multipliers of the words that they translate."""
     sums = np.concatenate([[0.0], np.cumsum(multipliers)])
     cost = np.append(sums[problem.ends] - sums[problem.starts], 0.0)
-    return graph.score - cost[graph.phrase]
+    weights = cost[graph.phrase]
+    np.subtract(graph.score, weights, out=weights)  # in place: graphs have millions of arcs
+    return weights
 
 
 def outside_scores(graph: PathGraph, weights: Scores) -> Scores:
@@ -110,7 +112,7 @@ def knowing(graph: PathGraph, problem: PhraseProblem, word: int, multipliers: Sc
             after[sources] = np.maximum.reduceat(np.where(cross, -np.inf, later), opens)
     inside = np.full(2 * size + 2, -np.inf)
     inside[0] = 0.0
-    kept: list[tuple[Integers, Integers, Integers]] = []  # arcs, sources and targets in the new graph
+    kept: list[tuple[Numbers, Numbers, Numbers]] = []  # arcs, sources and targets in the new graph
     for first, last in zip(graph.layer_start[:-1], graph.layer_start[1:], strict=True):
         a, b = graph.arc_start[first], graph.arc_start[last]
         source, target, cross, weight = graph.source[a:b].astype(np.int64), graph.target[a:b], crosses[a:b], weights[a:b]
@@ -123,10 +125,12 @@ def knowing(graph: PathGraph, problem: PhraseProblem, word: int, multipliers: Sc
         np.maximum.at(inside, into1, from_after[alive1])
         origin = np.concatenate([2 * source[alive0], 2 * source[alive1] + 1])
         order = np.argsort(origin, kind="stable")
-        into = np.concatenate([into0, into1])[order]
-        kept.append((np.concatenate([alive0, alive1])[order] + a, origin[order], np.maximum(into, -1)))
-    arcs, origin, into = (np.concatenate(column) for column in zip(*kept, strict=True))
-    return path_graph(2 * graph.layer_start, origin, into, graph.phrase[arcs], graph.score[arcs])
+        arcs, into = np.concatenate([alive0, alive1])[order] + a, np.concatenate([into0, into1])[order]
+        kept.append((arcs.astype(np.int32), origin[order].astype(np.int32), into.astype(np.int32)))
+    del weights, crosses, before, after, inside
+    chosen, sources, targets = (np.concatenate(column) for column in zip(*kept, strict=True))
+    del kept
+    return path_graph(2 * graph.layer_start, sources, targets, graph.phrase[chosen], graph.score[chosen])
 
 
 def excess(graph: PathGraph, problem: PhraseProblem, weights: Scores, outside: Scores) -> Scores:
