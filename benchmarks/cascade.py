@@ -221,7 +221,7 @@ def table_1(folder: Path, treebank: str, options: argparse.Namespace) -> None:
             efficiency, oracle = pruned(left, sentences, single_root=parser.single_root)
             cells.append(f"| {speed:8.0f} {speed / base:5.2f} {efficiency:5.1f} {oracle:7.2f} {uas:5.2f} ")
         print(f"{method:20}" + "".join(cells) + ("\n" + thesis(method) if method in THESIS else ""), flush=True)
-        if method == "vine cascade":
+        if method == "vine cascade" and not options.unpruned:
             whole, best = unpruned["grandsibling"]
             print(f"{'':20}third order: {speed / base:.2f} times first, {speed / whole:.0f} times third unpruned; UAS {uas - best:+.2f}")
     for beam in (8, 16, 64) if options.transition else ():
