@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from zerogap.grid import Scores
 from zerogap.oracles.compile import boolean, float64, inner, int32, int64, rare_kernel, readonly, types, writable
-from zerogap.oracles.phrase_coverage import WINDOW, gap_of, joined, obeys, overlaps, reaches_back
+from zerogap.oracles.phrase_coverage import extended, gap_of
 from zerogap.oracles.phrase_lattice import LATTICE_TYPES, Lattice
 from zerogap.oracles.phrase_outside import Outside
 from zerogap.oracles.phrase_search import slot_of
@@ -131,16 +131,10 @@ def best_first(
                     if not worth > least:
                         continue
                     s, k = starts[p], lengths[p]
-                    if overlaps(bits, s - gap, k):
-                        continue
-                    if s != gap and s + k - gap > WINDOW:
+                    may, now = extended(bits, gap, c, s, k, reach, moses, rules)
+                    if may < 0:
                         dropped = max(dropped, worth)
-                        continue
-                    now = joined(bits, s - gap, k)
-                    if s != gap and s + k - gap > reach:
-                        if moses or not reaches_back(now, s + k - gap, reach):
-                            continue
-                    if rules.shape[0] and not obeys(now, gap_of(now, c + k), s, s + k, rules):
+                    if may <= 0:
                         continue
                     place = slot_of(slots, np.int64(now), spot, covered, nodes)
                     g = slots[place] - 1

@@ -90,3 +90,19 @@ def obeys(bits, gap, start, end, rules):
         if bits & want != want:
             return False
     return True
+
+
+@inlined
+def extended(bits, gap, translated, start, k, reach, moses, rules):
+    """(1 and the coverage with a phrase of k words from `start` on; 0 if it may not follow; -1 if it reaches beyond the window)."""
+    status, now = np.int64(0), bits
+    if not overlaps(bits, start - gap, k):
+        if start != gap and start + k - gap > WINDOW:
+            status = np.int64(-1)
+        else:
+            now = joined(bits, start - gap, k)
+            far = start != gap and start + k - gap > reach
+            if not far or (not moses and reaches_back(now, start + k - gap, reach)):
+                if rules.shape[0] == 0 or obeys(now, gap_of(now, translated + k), start, start + k, rules):
+                    status = np.int64(1)
+    return status, now

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from zerogap.grid import Scores
 from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, rare_kernel, readonly, types, writable
-from zerogap.oracles.phrase_coverage import WINDOW, gap_of, joined, obeys, overlaps, reaches_back
+from zerogap.oracles.phrase_coverage import extended, gap_of
 from zerogap.oracles.phrase_graph import GRAPH_TYPES, Graph
 from zerogap.oracles.pools import grown, grown_numbers
 
@@ -104,16 +104,10 @@ def search(
                         steps += 1
                     continue
                 s, k = starts[p], lengths[p]
-                if overlaps(bits, s - first, k):
-                    continue
-                if s != first and s + k - first > WINDOW:
+                may, now = extended(bits, first, c, s, k, reach, moses, rules)
+                if may < 0:
                     dropped = max(dropped, value + outside[y])
-                    continue
-                now = joined(bits, s - first, k)
-                if s != first and s + k - first > reach:
-                    if moses or not reaches_back(now, s + k - first, reach):
-                        continue
-                if rules.shape[0] and not obeys(now, gap_of(now, c + k), s, s + k, rules):
+                if may <= 0:
                     continue
                 at = slot_of(slots, np.int64(now), y, covered, nodes)
                 if records:
