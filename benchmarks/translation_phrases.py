@@ -3,7 +3,7 @@
     python benchmarks/translation_phrases.py FOLDER [--sets wmt-deen wmt-zhen multi30k-deen]
                                              [--parts auto moses beams rivals rounds verify print]
                                              [--time-limit 120] [--rival-limit 30] [--rivals lr-tight a-star] [--sample 20] [--split test]
-                                             [--every 1] [--seconds S]
+                                             [--longest 50] [--every 1] [--seconds S]
 
 Reads ../shared/data/mt (or ZEROGAP_DATA). What is measured is kept in FOLDER, a line of JSON per sentence, so that parts can be run one by
 one, and a run goes on where the last one ended, as it does after --seconds of CPU time; `print` makes the tables of all that is there.
@@ -90,9 +90,10 @@ class TestSet:
         rows = [line.split("\t") for line in (folder / "moses-scores.tsv").read_text().splitlines()[1:]] if split == "test" else []
         self.moses = [{100: float(row[2]), 1000: float(row[3])} for row in rows]
 
-    def sample(self, size: int) -> list[int]:
-        """Sentences spread evenly over the lengths."""
-        order = sorted(range(len(self.sentences)), key=lambda i: (len(self.sentences[i]), i))
+    def sample(self, size: int, longest: int) -> list[int]:
+        """Sentences of at most so many words, spread evenly over the lengths."""
+        short = [i for i, sentence in enumerate(self.sentences) if len(sentence) <= longest]
+        order = sorted(short, key=lambda i: (len(self.sentences[i]), i))
         return sorted({order[round((k + 0.5) * len(order) / size - 0.5)] for k in range(min(size, len(order)))})
 
 
@@ -140,7 +141,8 @@ def run_rivals(data: TestSet, lines: Sequence[int], options: argparse.Namespace)
         problem = data.model.problem(data.sentences[i])
         row: Row = {"line": i, "words": len(problem)}
         for method in ("auto", *options.rivals):
-            solution, seconds = timed(partial(decode_phrases, problem, method=method, time_limit=options.rival_limit))
+            limit = options.time_limit if method == "auto" else options.rival_limit
+            solution, seconds = timed(partial(decode_phrases, problem, method=method, time_limit=limit))
             row[method] = {"score": solution.score, "bound": solution.bound, "seconds": seconds}
         yield row
 
@@ -369,7 +371,7 @@ def read(path: Path) -> list[Row]:
 def measure(path: Path, part: str, data: TestSet, options: argparse.Namespace) -> None:
     """What is not in the file yet, as long as there is time."""
     done = {row["line"] for row in read(path)}
-    wanted = data.sample(options.sample) if part in SAMPLED else range(0, len(data.sentences), options.every)
+    wanted = data.sample(options.sample, options.longest) if part in SAMPLED else range(0, len(data.sentences), options.every)
     with path.open("a") as file, limits_in_cpu_time():
         for row in RUNS[part](data, [i for i in wanted if i not in done], options):
             file.write(json.dumps(row) + "\n")
@@ -388,6 +390,7 @@ def main() -> None:
     parser.add_argument("--rival-limit", type=float, default=30.0)
     parser.add_argument("--rivals", nargs="+", default=RIVALS, choices=RIVALS)
     parser.add_argument("--sample", type=int, default=20)
+    parser.add_argument("--longest", type=int, default=50, help="words of a sentence of the sample")
     parser.add_argument("--every", type=int, default=1, help="of the parts without a sample, every so many sentences")
     parser.add_argument("--seconds", type=float, default=math.inf)
     options = parser.parse_args()
