@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zerogap.errors import GrammarError, Infeasible, InputError
-from zerogap.oracles.cky_hypergraph import cky_hypergraph
 from zerogap.oracles.cky_chart import LEXICAL, IndexedGrammar, best_parse, best_score, inside_cells
+from zerogap.oracles.cky_hypergraph import cky_hypergraph
 from zerogap.oracles.cky_kbest import ChainFinder, k_best_parses
 from zerogap.oracles.cky_marginals import max_marginals
 from zerogap.oracles.cky_sums import sum_parses
