@@ -21,8 +21,8 @@ SUFFIXES = {
     ".parquet": "parquet",
 }  # fmt: skip
 FORMATS = ("auto", "conllu", "conllx", "columns", "text", "lines", "jsonl", "parquet")  # lines: of text, each a record
-CHUNK_RECORDS = 32
-CHUNK_BYTES = 1 << 16
+CHUNK_RECORDS = 128
+CHUNK_BYTES = 1 << 18
 LONGEST = 1 << 20  # bytes of a paragraph of text that are one record
 DOCUMENT = b"-DOCSTART-"
 BLANKS = b" \t\r\n"
