@@ -71,14 +71,15 @@ def test_decode_and_verify_as_jobs(run, tmp_path):
     from zerogap.io.problems import problem_to_json
     from zerogap.testing.draws import draw
 
-    lines = [json.dumps(problem_to_json(draw(kind, seed=1))) for kind in ("tree", "sequence", "joint", "phrases", "forest")]
+    seeds = {"tree": 3, "sequence": 5, "joint": 3, "lexical": 3, "agreement": 1, "phrases": 3, "forest": 3}  # with a structure each
+    lines = [json.dumps(problem_to_json(draw(kind, seed=seed))) for kind, seed in seeds.items()]
     (tmp_path / "in.jsonl").write_text("\n".join(lines) + "\n")
     for task, source in (("decode", tmp_path / "in.jsonl"), ("verify", tmp_path / "decode" / "00000-00000.jsonl")):
         path = tmp_path / f"{task}.toml"
         path.write_text(f'task = "{task}"\ninput = "{source}"\noutput = "{tmp_path / task}"\nworkers = 1\n')
         assert run("run", path).code == 0
     rows = [json.loads(line) for line in (tmp_path / "verify" / "00000-00000.jsonl").read_text().splitlines()]
-    assert all(row["status"] == "optimal" for row in rows)
+    assert [row["status"] for row in rows] == ["optimal"] * len(lines)
     found = run("verify", tmp_path / "decode" / "00000-00000.jsonl")
     assert found.code == 0
     assert f"{len(rows)} solutions hold" in found.output

@@ -14,6 +14,7 @@ from zerogap.constituency.lexical_compact import compact_agreement, compact_lexi
 from zerogap.constituency.lexical_decoders import decode_lexical
 from zerogap.constituency.lexical_joint import decode_agreement
 from zerogap.errors import FormatError, Infeasible, InputError
+from zerogap.io.lexical_problems import table_from_json
 from zerogap.io.problems import problem_from_json, problem_to_json
 from zerogap.proof.verify import verify
 
@@ -90,3 +91,9 @@ def test_arrays_are_those_of_the_problem():
     for name in ("arcs", "siblings", "stops"):
         assert np.array_equal(getattr(again, name), getattr(problem, name))
     assert again.tagging is None
+
+
+@pytest.mark.parametrize("shape", [[0, 2**31 - 1, 2**31 - 1], [1] * 70])
+def test_tables_of_impossible_shapes(shape):
+    with pytest.raises(FormatError, match="shape"):
+        table_from_json({"shape": shape, "values": [1.0], "places": [0] * (0 not in shape)}, "table")

@@ -28,6 +28,7 @@ TABLES = ("binary", "unary", "words", "roots")
 LEXICAL_KEYS = {"symbols", "root", "rules", "chains", "classes", "positions", "tags", "verbs", *TABLES}
 AGREEMENT_KEYS = {*LEXICAL_KEYS, "arcs", "siblings", "stops", "tagging"}
 LARGEST = 2**28  # entries of a table
+MOST_AXES = 16
 
 
 def table_to_json(table: Scores) -> dict[str, Any]:
@@ -40,7 +41,11 @@ def table_from_json(value: Any, where: str) -> Scores:
     shape = integers(field(expect(value, dict, where), "shape", where), f"{where}.shape")
     values = np.array(numbers_from_json(field(value, "values", where), f"{where}.values"), dtype=np.float64)
     places = np.array(integers(field(value, "places", where), f"{where}.places"), dtype=np.int64)
-    if min(shape, default=0) < 0 or math.prod(shape) != len(places) or len(places) > LARGEST:
+    if len(shape) > MOST_AXES or math.prod(map(abs, filter(None, shape))) > LARGEST:
+        raise FormatError(
+            f"{where}.shape has {len(shape)} axes, {shape[:MOST_AXES]}: expected at most {MOST_AXES}, of {LARGEST:,} entries together."
+        )
+    if min(shape, default=0) < 0 or math.prod(shape) != len(places):
         raise FormatError(f"{where}.places has {len(places)} entries: expected {' x '.join(map(str, shape))}, as many as the shape has.")
     if places.size and not 0 <= places.min() <= places.max() < len(values):
         raise FormatError(f"{where}.places has entries from {places.min()} to {places.max()}: expected 0 to {len(values) - 1}.")

@@ -36,7 +36,6 @@ class Kind:
     draw: Callable[[Random], Any]
     optimum: Callable[[Any], float | None]
     methods: Callable[[Any], dict[str, Method]]
-    has_files: bool = True
 
 
 def draw(kind: str, *, seed: int) -> Any:
@@ -308,9 +307,9 @@ KINDS: dict[str, Kind] = {
     "sequence": Kind(draw_sequence, best_labelling, sequence_methods),
     "joint": Kind(draw_joint, best_joint, joint_methods),
     "lexical": Kind(draw_lexical, best_lexical, lambda problem: {"auto": Method(decode_lexical), "unpruned": Method(
-        lambda p: decode_lexical(p, pruning=False))}, has_files=False),
+        lambda p: decode_lexical(p, pruning=False))}),
     "agreement": Kind(draw_agreement, best_agreement, lambda problem: {"auto": Method(decode_agreement), "dual-decomposition": Method(
-        lambda p: decode_agreement(p, method="dual-decomposition", max_iterations=20), exact=False)}, has_files=False),
+        lambda p: decode_agreement(p, method="dual-decomposition", max_iterations=20), exact=False)}),
     "phrases": Kind(draw_phrases, best_phrases, phrase_methods),
     "forest": Kind(draw_forest, best_derivation, forest_methods),
 }  # fmt: skip

@@ -136,13 +136,12 @@ def fuzz(
 
 
 def save_finding(folder: Path, kind: Kind, name: str, problem: Any, found: tuple[str, str], seed: list[int]) -> None:
-    """A JSON file with the shrunk problem, if problems of this kind have files, and the seed."""
+    """A JSON file with the shrunk problem and the seed."""
     from zerogap.io.problems import problem_to_json
 
     method, message = found
     value: dict[str, Any] = {"task": name, "method": method, "seed": seed, "complaint": message}
-    if kind.has_files:
-        value["problem"] = shrunk(kind, problem_to_json(problem), method)
+    value["problem"] = shrunk(kind, problem_to_json(problem), method)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{name}-{method}-{seed[0]}-{seed[1]}.json").write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
 
