@@ -93,8 +93,21 @@ class Asked(Protocol):
     def language_model(self, vocabulary: Iterable[str]) -> LanguageModel: ...
 
 
+class ForestTranslator:
+    """What translators by forests share."""
+
+    __slots__ = ()
+
+    def decode(self, problem: SyntaxProblem, *, k: int = 1, **options: Any) -> Solution[tuple[int, ...]]:
+        """`decode_forest`, with its options."""
+        return decode_forest(problem, k=k, **options)
+
+    def text(self, problem: SyntaxProblem, derivation: Sequence[int]) -> str:
+        return problem.translation(derivation)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
-class GrammarTranslator:
+class GrammarTranslator(ForestTranslator):
     grammar: SynchronousGrammar
     language_model: LanguageModel | Asked
     weights: Mapping[str, float]
@@ -106,13 +119,6 @@ class GrammarTranslator:
             return sentence_problem(self.grammar, self.language_model, self.weights, words, strict=self.strict)
         forest = translation_forest(self.grammar, words, self.weights, strict=self.strict)
         return SyntaxProblem(forest, model_of(self.language_model, forest.words), weight=float(self.weights[LANGUAGE_MODEL]))
-
-    def decode(self, problem: SyntaxProblem, *, k: int = 1, **options: Any) -> Solution[tuple[int, ...]]:
-        """`decode_forest`, with its options."""
-        return decode_forest(problem, k=k, **options)
-
-    def text(self, problem: SyntaxProblem, derivation: Sequence[int]) -> str:
-        return problem.translation(derivation)
 
     def features(self, problem: SyntaxProblem, derivation: Sequence[int]) -> dict[str, tuple[float, ...]]:
         """What the weights multiply: the sum of all products is the score."""
@@ -132,7 +138,7 @@ class GrammarTranslator:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class TreeTranslator:
+class TreeTranslator(ForestTranslator):
     """Translates parse trees: the words of a line are those of a tree in brackets, which `read` reads."""
 
     rules: Sequence[TreeRule]
@@ -145,13 +151,6 @@ class TreeTranslator:
     def problem(self, words: Sequence[str]) -> SyntaxProblem:
         forest = tree_forest(self.rules, self.read(" ".join(words)), self.weights, strict=self.strict)
         return SyntaxProblem(forest, model_of(self.language_model, forest.words), weight=float(self.weights[LANGUAGE_MODEL]))
-
-    def decode(self, problem: SyntaxProblem, *, k: int = 1, **options: Any) -> Solution[tuple[int, ...]]:
-        """`decode_forest`, with its options."""
-        return decode_forest(problem, k=k, **options)
-
-    def text(self, problem: SyntaxProblem, derivation: Sequence[int]) -> str:
-        return problem.translation(derivation)
 
     def features(self, problem: SyntaxProblem, derivation: Sequence[int]) -> dict[str, tuple[float, ...]]:
         """What the weights multiply: the sum of all products is the score."""
