@@ -14,8 +14,9 @@ of those sentences that `auto` was run on too. Rows:
     dp                    exhaustive intersection, up to 16 million pieces
     ilp, lp               constraints D0 to D6 in HiGHS, of what `relaxation` leaves of the forest; where that has over 200,000 trigrams of
                           paths or 2,000 leaves, it does not fit and counts as not solved
-    lagrangian            sections 5.3 and 5.4, on leaves and paths, at most 500 iterations and 12 parts, of the same part of the forest;
-                          without the finest partition that method="lagrangian" ends with
+    lagrangian            method="lagrangian" (sections 5.3 and 5.4): prices, partitions of the words, leaves and paths; says with how many
+                          parts sentences closed
+    leaves                sections 5.3 and 5.4 on leaves and paths alone, at most 500 iterations and 12 parts, of what `relaxation` leaves
     verify                the certificates of `auto`, checked by zerogap.verify
     forest                time to build the forest, which no other row counts
 
@@ -43,10 +44,12 @@ from zerogap.errors import InputError, VerificationError
 from zerogap.io.arpa import load_language_model
 from zerogap.io.scfg import load_syntax_weights, read_grammar
 from zerogap.translation.chart_parsing import sentence_problem
+from zerogap.translation.cube_pruning import compile_problem, cube_prune
 from zerogap.translation.leaf_graph import leaf_graph
 from zerogap.translation.ngram_relaxation import decode_trigrams
+from zerogap.translation.partitions import close_by_partitions
 from zerogap.translation.screening import screened
-from zerogap.translation.syntax_decoders import decode_forest
+from zerogap.translation.syntax_decoders import LARGE_LIMIT, MEMORY, decode_forest
 from zerogap.translation.syntax_problem import SyntaxProblem
 
 SETS = ("wmt-deen", "wmt-zhen", "multi30k-deen")
@@ -88,13 +91,21 @@ def program(integer: bool) -> Row:
     return row
 
 
-def lagrangian(problem: SyntaxProblem, limit: float, _: dict[str, Any] | None) -> dict[str, Any]:
+def leaves(problem: SyntaxProblem, limit: float, _: dict[str, Any] | None) -> dict[str, Any]:
     left = screened(problem)
     try:
         found = decode_trigrams(left.problem, known=left.known_there(), time_limit=limit)
     except InputError:
         return {"score": None, "bound": None, "too_large": True}
     return {"score": found.score, "bound": found.bound}
+
+
+def lagrangian(problem: SyntaxProblem, limit: float, _: dict[str, Any] | None) -> dict[str, Any]:
+    given = compile_problem(problem)
+    known = cube_prune(problem, limit=LARGE_LIMIT, compiled=given)
+    assert known is not None
+    found = close_by_partitions(problem, given, known, time_limit=3 * limit, max_pieces=MEMORY)
+    return {"score": found.score, "bound": found.bound, "by": found.by, "parts": found.parts, "splits": found.splits}
 
 
 def verified(problem: SyntaxProblem, limit: float, known: dict[str, Any] | None) -> dict[str, Any]:
@@ -118,6 +129,7 @@ ROWS: dict[str, Row] = {
     "ilp": program(True),
     "lp": program(False),
     "lagrangian": lagrangian,
+    "leaves": leaves,
     "verify": verified,
 }
 
@@ -194,7 +206,37 @@ def report(given: argparse.Namespace) -> None:
         moses(name, found[name]["auto"], optimal)
     together = {row: [e | {"set": name} for name in given.sets for e in found[name][row].values()] for row in ROWS}
     figure(together, given.limit)
+    partitions(together["lagrangian"], given.limit)
     ratios(together, given.limit)
+
+
+def partitions(found: list[dict[str, Any]], limit: float) -> None:
+    """With how many parts sentences closed, by length; the thesis' figures beside."""
+    if not found:
+        return
+    print(f"\nLagrangian relaxation with partitions (sections 5.3 and 5.4): % of sentences closed within {limit:g} s of CPU time")
+    kinds: list[tuple[str, Callable[[dict[str, Any]], bool]]] = [
+        ("1 part", lambda e: e["parts"] == 1), ("2-4", lambda e: 2 <= e["parts"] <= 4), ("5-12", lambda e: 5 <= e["parts"] <= 12),
+        ("more", lambda e: e["parts"] > 12),
+    ]  # fmt: skip
+    print(
+        f"{'words':10}"
+        + "".join(f"{name:>9}" for name, _ in kinds)
+        + f"{'finest':>9}{'open':>9}{'sentences':>11}{'mean s':>9}{'median s':>9}{'splits':>9}"
+    )
+    for a, b in (*BINS, (0, 10**6)):
+        part = [e for e in found if a <= e["words"] <= b]
+        if not part:
+            continue
+        closed = [e for e in part if proven(e, limit)]
+        shares = [sum(e["by"] != "search" and chosen(e) for e in closed) for _, chosen in kinds]
+        shares += [sum(e["by"] == "search" for e in closed), len(part) - len(closed)]
+        seconds = [e["seconds"] for e in part]
+        cells = "".join(f"{100 * n / len(part):9.1f}" for n in shares)
+        times = f"{statistics.mean(seconds):9.2f}{statistics.median(seconds):9.2f}"
+        print(f"{'all' if a == 0 else f'{a}-{b}':10}{cells}{len(part):11}{times}{statistics.mean(e['splits'] for e in part):9.1f}")
+    last = sum(proven(e, limit) and e["by"] == "leaves" for e in found)
+    print(f"multipliers of leaves and paths closed {last} of them; the thesis closes 97.7% of 691 sentences, 46% without parts")
 
 
 def proven(entry: dict[str, Any], limit: float) -> bool:
@@ -202,7 +244,7 @@ def proven(entry: dict[str, Any], limit: float) -> bool:
 
 
 def is_exact(row: str, entry: dict[str, Any], best: float | None, limit: float) -> bool:
-    if best is None or entry["score"] is None or entry["seconds"] > limit:
+    if best is None or entry["score"] is None or (entry["seconds"] > limit and row != "verify"):
         return False
     close = CLOSE * max(1.0, abs(best))
     return abs(entry["score"] - best) <= close if row in ("ilp", "lp") else entry["score"] == best
@@ -263,7 +305,7 @@ def moses(name: str, auto: dict[int, dict[str, Any]], optimal: dict[int, float])
 def figure(together: dict[str, list[dict[str, Any]]], limit: float) -> None:
     print("\n% of sentences decoded exactly within t seconds (figure 5-8); the thesis' beside")
     print(f"{'':14}" + "".join(f"{t:8g}" for t in SECONDS) + f"{'median':>9}")
-    for row, theirs in (("auto", "LR"), ("beam", ""), ("dp", "DP"), ("ilp", "ILP"), ("lp", "LP")):
+    for row, theirs in (("auto", "LR"), ("lagrangian", ""), ("beam", ""), ("dp", "DP"), ("ilp", "ILP"), ("lp", "LP")):
         entries_ = together[row]
         if entries_:
             ended = [e["seconds"] if e["score"] is not None and (row in ("ilp", "lp") or proven(e, limit)) else np.inf for e in entries_]

@@ -1,14 +1,21 @@
 """Tiny language models and forests with many ties, holes, lists that lack suffixes, and back-offs of either sign."""
 
+import itertools
+
 import numpy as np
 from hypothesis import strategies as st
 
 from zerogap.testing.strategies import small_integers
-from zerogap.translation.forest import from_rules
+from zerogap.translation.forest import all_derivations, from_rules
 from zerogap.translation.language_model import Ngrams, build_language_model
 from zerogap.translation.syntax_problem import LOG_OF_10, SyntaxProblem
 
 WORDS = ("a", "b", "c")
+
+
+def few(problem, most=200):
+    """Whether there are so few derivations that a test can look at all of them."""
+    return len(list(itertools.islice(all_derivations(problem.forest), most + 1))) <= most
 
 
 @st.composite

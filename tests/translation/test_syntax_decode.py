@@ -1,7 +1,6 @@
 """Translation forests: every method against all derivations, the relaxation, certificates."""
 
 import importlib.util
-import itertools
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,9 +12,12 @@ from hypothesis import strategies as st
 from zerogap.errors import Infeasible, InputError, InvalidStructure, UnknownMethod, VerificationError
 from zerogap.io.arpa import load_language_model
 from zerogap.io.scfg import load_syntax_weights, read_grammar
+from zerogap.proof import forest_pieces
 from zerogap.proof.certificate import DynamicProgram, Multipliers, Unsatisfiable
 from zerogap.proof.files import solution_from_json, solution_to_json
-from zerogap.proof.translation_syntax import syntax_bound
+from zerogap.proof.forest_bounds import token_lists
+from zerogap.proof.forest_reading import Reading
+from zerogap.proof.translation_syntax import syntax_alternatives, syntax_bound
 from zerogap.proof.verify import verify
 from zerogap.translation import intersection
 from zerogap.translation.chart_parsing import sentence_problem
@@ -30,11 +32,8 @@ from zerogap.translation.syntax_problem import brute_force
 spec = importlib.util.spec_from_file_location("syntax_strategies", Path(__file__).with_name("syntax_strategies.py"))
 strategies = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(strategies)
-syntax_problems = strategies.syntax_problems
-
-
-def few(problem, most=400):
-    return len(list(itertools.islice(all_derivations(problem.forest), most + 1))) <= most
+few = strategies.few
+language_models, syntax_problems = strategies.language_models, strategies.syntax_problems
 
 
 def optimum(problem):
@@ -272,3 +271,40 @@ def test_a_beam_that_overflows_says_so(problem, width):
     elif found.best is not None:
         problem.check(found.best)
         assert problem.score(found.best) <= best
+
+
+@given(language_models(max_order=4, holes=True))
+@settings(max_examples=50)
+def test_the_checker_reads_as_the_model_does(model):
+    """From tables and step by step: the same scores and states."""
+    states, words = (part.ravel() for part in np.meshgrid(np.arange(model.n_states), np.arange(model.n_words)))
+    for reading in (Reading(model), Reading(model, largest=0)):
+        for found, wanted in zip(reading.read(states, words), model.steps(states, words), strict=True):
+            assert (found == wanted).all()
+    for state in range(model.n_states):
+        assert (Reading(model).row(state) == Reading(model, largest=0).row(state)).all()
+
+
+@given(syntax_problems(max_order=5, holes=True), st.integers(1, 5))
+@settings(max_examples=100)
+def test_the_checker_finds_all_that_is_above_a_claim(problem, k):
+    """With any prices, and when it looks at one pair of pieces at a time: neither more nor less than there is."""
+    assume(few(problem))
+    scores = sorted((problem.score(y) for y in all_derivations(problem.forest)), reverse=True)
+    assume(scores[0] > -np.inf)
+    firsts, lasts, _, _ = token_lists(problem)
+    prices = Multipliers(tuple(np.resize([-2.0, 0.0, 1.0, -1.0], firsts.sum() + lasts.sum()).tolist()))
+    for claimed in {*scores, scores[0] - 0.5} - {-np.inf}:
+        wanted = [score for score in scores if score > claimed][:k]
+        for certificate in (DynamicProgram(), prices):
+            for at_once in (1, forest_pieces.AT_ONCE):
+                with pytest.MonkeyPatch.context() as patch:
+                    patch.setattr(forest_pieces, "AT_ONCE", at_once)
+                    assert syntax_alternatives(problem, certificate, claimed, k).tolist() == wanted
+
+
+def test_the_checker_gives_up_before_memory_does(monkeypatch):
+    problem = dog_and_cat()
+    monkeypatch.setattr(forest_pieces, "MOST_PIECES", 0)
+    with pytest.raises(VerificationError, match="more than 0 pieces"):
+        syntax_bound(problem, DynamicProgram(), -10.0)

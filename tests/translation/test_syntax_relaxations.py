@@ -24,6 +24,7 @@ from zerogap.translation.syntax_problem import LOG_OF_10, SyntaxProblem
 spec = importlib.util.spec_from_file_location("syntax_strategies", Path(__file__).with_name("syntax_strategies.py"))
 strategies = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(strategies)
+few = strategies.few
 syntax_problems = strategies.syntax_problems
 
 FIGURE_5_2 = [
@@ -80,10 +81,6 @@ def test_section_5_8():
     solution = decode_bigrams(problem)
     assert problem.translation(solution.structure) == "the dog barks loudly"
     assert solution.score == solution.bound == -3.0
-
-
-def few(problem, most=200):
-    return len(list(itertools.islice(all_derivations(problem.forest), most + 1))) <= most
 
 
 def optimum(problem):

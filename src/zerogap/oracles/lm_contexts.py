@@ -120,8 +120,12 @@ def reader_of(lm: Boundaries, keys: NDArray[np.int64], scores: Scores, next_stat
     return Reader(lm, keys, scores, next_states, state_words(keys, next_states, n, n_states), begins)
 
 
-def contexts_of(reader: Reader, possible: NDArray[np.bool_], held: NDArray[np.bool_] | None = None) -> Contexts:
-    """`possible` says of two tokens whether they may be neighbours, `held` of states that they are those of pieces."""
+def contexts_of(
+    reader: Reader, possible: NDArray[np.bool_], held: NDArray[np.bool_] | None = None, *, all_possible: bool = False
+) -> Contexts:
+    """`possible` says of two tokens whether they may be neighbours, `held` of states that they are those of pieces.
+
+    With `all_possible`, neighbours are all there: a word that only comes after words with which it is a context backs off from one."""
     lm, known, n = reader.lm, reader.known, reader.n_words
     back_offs, shorter, n_states = lm.back_offs, lm.shorter.astype(np.int64), len(lm.back_offs)
     alone = lm.word_states.astype(np.int64)
@@ -132,6 +136,8 @@ def contexts_of(reader: Reader, possible: NDArray[np.bool_], held: NDArray[np.bo
     usable = usable_states(known, shorter, possible, held)
     # what longer contexts add at most where they back off to a state, and on the way down to any suffix, one word, or none
     gain, any_gain, lower, whole = np.zeros(n_states), np.zeros(n_states), np.zeros(n_states), np.zeros(n_states)
+    if all_possible and longest > 1:
+        gain[always_longer(reader, possible, usable)] = -np.inf
     for length in range(longest, 1, -1):
         chosen = np.flatnonzero(usable & (lengths == length))
         np.maximum.at(gain, shorter[chosen], back_offs[chosen] + gain[chosen])
@@ -185,6 +191,18 @@ def contexts_of(reader: Reader, possible: NDArray[np.bool_], held: NDArray[np.bo
     closing[sizes >= lm.words.shape[1]] = 0.0
     fill_waiting(tuple(lm), tuple(found), closing, found.waiting)
     return found
+
+
+def always_longer(reader: Reader, possible: NDArray[np.bool_], usable: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """The states of words that have neighbours before them, and are a context with each."""
+    lm, known, n = reader.lm, reader.known, reader.n_words
+    pairs = np.flatnonzero(usable & (known.lengths == 2))
+    others = possible[:, :n].copy()
+    others[known.last[known.prefix[pairs]], known.last[pairs]] = False
+    longer = np.zeros(n, dtype=np.bool_)
+    longer[known.last[pairs]] = True
+    words = np.flatnonzero(longer & ~others.any(axis=0) & (lm.nodes > 0))
+    return lm.word_states[words].astype(np.int64)
 
 
 def usable_states(

@@ -15,14 +15,15 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.errors import VerificationError
-from zerogap.grid import MANTISSA_BITS, Scores
+from zerogap.grid import Scores
+from zerogap.proof.forest_reading import Reading
+from zerogap.translation.language_model import BEGIN, EMPTY_STATE
 from zerogap.translation.syntax_problem import SyntaxProblem
 
-ROUNDS = 3
-BEGIN, EMPTY_STATE = "<s>", 0  # of language models
 TRIGRAMS = 3
 NOWHERE = -1  # no vertex: the end of a target side
+Held = tuple[NDArray[np.int64], Scores]  # tokens of a vertex, and their prices
+Term = tuple[int, int, int, tuple[int, ...]]  # of a target side: its head if it has an end, the vertices around, the words between them
 
 
 @dataclass(slots=True)
@@ -30,6 +31,8 @@ class Around:
     """What can come around pieces at best: the most inside and outside of vertices, and prices by vertex and token."""
 
     problem: SyntaxProblem
+    reading: Reading
+    cut: list[list[Term]]  # the terms of every hyperedge
     as_first: NDArray[np.int64]
     as_last: NDArray[np.int64]
     first: Scores  # prices, (vertices, tokens); -inf for tokens that a vertex does not have
@@ -41,30 +44,19 @@ class Around:
     highest: Scores  # (tokens, tokens)
     before: Scores  # (vertices, tokens): the most that a word scores after a vertex, less the vertex' last price
     after: Scores  # (vertices, tokens): the most that a vertex' first word scores after a token, less its price
-    terms: dict[tuple[int, int, int, tuple[int, ...]], float] = field(default_factory=dict)
-    rows: dict[int, Scores] = field(default_factory=dict)  # of states: what every token scores after it
+    around_first: Scores  # (vertices, tokens): see zerogap.proof.forest_tokens
+    around_last: Scores
+    firsts: list[Held] = field(default_factory=list)  # by vertex, the same as `first` and `last`
+    lasts: list[Held] = field(default_factory=list)
+    terms: dict[Term, float] = field(default_factory=dict)
     pair_states: dict[int, NDArray[np.int64]] = field(default_factory=dict)  # of words: the state after it, by the token before
     seconds: dict[tuple[int, int], Scores] = field(default_factory=dict)  # of two words: what the second scores, by the token before
     bridges: dict[tuple[int, int], Scores] = field(default_factory=dict)  # of a vertex and a word: the most that tokens score after them
 
-    def row(self, state: int) -> Scores:
-        """What every word scores after a state, and in the end what backing off from it down to the empty one adds."""
-        if state not in self.rows:
-            model = self.problem.language_model
-            n = model.n_words
-            if state == EMPTY_STATE:
-                self.rows[state] = np.append(model.scores[:n], 0.0)
-            else:
-                found = self.row(int(model.shorter[state])) + model.back_offs[state]
-                low, high = np.searchsorted(model.keys, [state * n, (state + 1) * n])
-                found[model.keys[low:high] - state * n] = model.scores[low:high]
-                self.rows[state] = found
-        return self.rows[state]
-
-    def most(self, gains: Scores, prices: Scores) -> float:
-        """The largest gain less the price, over the tokens that have one."""
-        held = prices > -np.inf
-        return float((gains[held] - prices[held]).max(initial=-np.inf))
+    def most(self, gains: Scores, held: Held) -> float:
+        """The largest gain less the price."""
+        tokens, prices = held
+        return float((gains[tokens] - prices).max(initial=-np.inf))
 
     def states_after(self, word: int) -> NDArray[np.int64]:
         """The states after a word, by the token before it."""
@@ -74,54 +66,50 @@ class Around:
             self.pair_states[word] = model.steps(np.append(model.next_states[:n], EMPTY_STATE), np.full(n + 1, word))[1]
         return self.pair_states[word]
 
-    def run(self, u: int, first: int, second: int) -> float:
-        """Two words after a vertex."""
+    def run_row(self, first: int, second: int) -> Scores:
+        """What two words score, by the token before them."""
         if (first, second) not in self.seconds:
-            states = self.states_after(first)
-            self.seconds[first, second] = self.problem.language_model.steps(states, np.full(len(states), second))[0]
-        return self.most(self.highest[:, first] + self.seconds[first, second], self.last[u])
+            self.seconds[first, second] = self.reading.read(self.states_after(first), np.array(second))[0]
+        return self.highest[:, first] + self.seconds[first, second]
 
-    def bridge(self, u: int, word: int, t: int) -> float:
-        """A word between two vertices."""
+    def bridge_row(self, u: int, word: int) -> Scores:
+        """The most of a word after vertex u and of a token after both, by that token."""
         if (u, word) not in self.bridges:
-            held = np.flatnonzero(self.last[u] > -np.inf)
-            gains, states = self.highest[held, word] - self.last[u, held], self.states_after(word)[held]
+            held, prices = self.lasts[u]
+            gains, states = self.highest[held, word] - prices, self.states_after(word)[held]
             best = np.full(self.first.shape[1], -np.inf)
             for state in np.unique(states).tolist():
-                best = np.maximum(best, gains[states == state].max() + self.row(state))
+                best = np.maximum(best, gains[states == state].max() + self.reading.row(state))
             self.bridges[u, word] = best
-        return self.most(self.bridges[u, word], self.first[t])
+        return self.bridges[u, word]
 
-    def terms_of(self, v: int, target: list[int]) -> list[float]:
+    def is_bridge(self, u: int, t: int, run: tuple[int, ...]) -> bool:
+        """One word between two vertices, of which trigrams see both ends."""
+        return self.problem.language_model.order == TRIGRAMS and len(run) == 1 and NOWHERE not in (u, t)
+
+    def terms_of(self, e: int) -> list[float]:
         """What is before, between and after the vertices of a target side, at most."""
-        found, begin, u = [], 0, NOWHERE
-        for p in range(len(target) + 1):
-            if p < len(target) and target[p] >= 0:
-                continue
-            t = -1 - target[p] if p < len(target) else NOWHERE
-            key = v if u == NOWHERE or t == NOWHERE else NOWHERE, u, t, tuple(target[begin:p])
-            if key not in self.terms:
-                self.terms[key] = self.term(*key)
-            found.append(self.terms[key])
-            u, begin = t, p + 1
-        return found
+        for term in self.cut[e]:
+            if term not in self.terms:
+                self.terms[term] = self.most_of(*term)
+        return [self.terms[term] for term in self.cut[e]]
 
-    def term(self, v: int, u: int, t: int, run: tuple[int, ...]) -> float:
+    def most_of(self, v: int, u: int, t: int, run: tuple[int, ...]) -> float:
         """The words between vertices u and t of a target side of v, with the prices of all of them."""
         model, n = self.problem.language_model, self.problem.language_model.n_words
         context = model.order - 1
         if not run:
             if u == NOWHERE:
-                return self.most(self.first[v], self.first[t])
-            return self.most(self.last[v], self.last[u]) if t == NOWHERE else self.most(self.before[u], self.first[t])
+                return self.most(self.first[v], self.firsts[t])
+            return self.most(self.last[v], self.lasts[u]) if t == NOWHERE else self.most(self.before[u], self.firsts[t])
         score, known = 0.0, 1
         if u == NOWHERE:
             token = int(self.as_first[run[0]])
             score += float(self.first[v, token]) + (float(model.scores[run[0]]) if token == n else 0.0)
-        elif model.order == TRIGRAMS and len(run) == 1 and t != NOWHERE:
-            return self.bridge(u, run[0], t)
+        elif self.is_bridge(u, t, run):
+            return self.most(self.bridge_row(u, run[0]), self.firsts[t])
         elif model.order == TRIGRAMS and len(run) > 1:
-            score += self.run(u, run[0], run[1])
+            score += self.most(self.run_row(run[0], run[1]), self.lasts[u])
             known = 2
         else:
             score += float(self.before[u, run[0]])
@@ -133,7 +121,7 @@ class Around:
         if t == NOWHERE:
             return score + float(self.last[v, self.as_last[run[-1]]])
         if len(run) >= context:
-            return score + self.most(self.row(model.state_after(run[len(run) - context :])), self.first[t])
+            return score + self.most(self.reading.row(model.state_after(run[len(run) - context :])), self.firsts[t])
         return score + float(self.after[t, run[-1]])
 
 
@@ -163,48 +151,21 @@ def token_lists(problem: SyntaxProblem) -> tuple[NDArray[np.bool_], NDArray[np.b
     return firsts, lasts, as_first, as_last
 
 
-def checked_prices(problem: SyntaxProblem, values: tuple[float, ...], size: int) -> Scores:
-    if not values:
-        return np.zeros(size)
-    prices = np.array(values, dtype=np.float64)
-    if prices.shape != (size,):
-        raise VerificationError(f"there are {len(values)} prices for {size} ends of vertices.")
-    if not np.isfinite(prices).all() or (np.rint(prices / problem.resolution) * problem.resolution != prices).any():
-        raise VerificationError(f"a price is not a multiple of the problem's resolution {problem.resolution!r}.")
-    model = problem.language_model
-    finite = np.concatenate([part[np.isfinite(part)] for part in (problem.scores, model.scores, model.back_offs)])
-    if 4 * problem.terms * (np.abs(prices).max(initial=0.0) + np.abs(finite).max(initial=0.0)) > problem.resolution * 2.0**MANTISSA_BITS:
-        raise VerificationError("the prices are so large that sums with them are not exact.")
-    return prices
-
-
-def relaxed(problem: SyntaxProblem, values: tuple[float, ...], claimed: float) -> tuple[Around, float]:
-    """The bound of the prices, and what they say of everything; what cannot be above the claimed bound is left out, and then again."""
-    firsts, lasts, as_first, as_last = token_lists(problem)
-    prices = checked_prices(problem, values, int(firsts.sum() + lasts.sum()))
-    first, last = np.full(firsts.shape, -np.inf), np.full(lasts.shape, -np.inf)
-    first[firsts], last[lasts] = prices[: firsts.sum()], prices[firsts.sum() :]
-    n_edges, shape = problem.forest.n_edges, firsts.shape
-    around = Around(
-        problem, as_first, as_last, first, last, problem.scores > -np.inf, np.empty(n_edges), np.empty(shape[0]), np.empty(shape[0]),
-        np.empty((shape[1], shape[1])), np.empty(shape), np.empty(shape),
-    )  # fmt: skip
-    targets = [local_target(problem, e) for e in range(n_edges)]
-    bound = np.inf
-    for k in range(ROUNDS):
-        around.highest = highest_scores(around, possible_neighbours(around, targets))
-        bound = inside_outside(around, targets)
-        if k > 0:  # what was left out scores up to the claimed bound
-            bound = max(bound, claimed)
-        around.alive &= around.values + around.outside[problem.forest.heads] > claimed
-        if bound <= claimed:
-            break
-    return around, float(bound)
-
-
 def local_target(problem: SyntaxProblem, edge: int) -> list[int]:
     """A target side with words as the language model numbers them."""
     return [int(problem.word_ids[s]) if s >= 0 else s for s in problem.forest.target(edge).tolist()]
+
+
+def cut_target(v: int, target: list[int]) -> list[Term]:
+    """A target side of v as terms, from one vertex to the next."""
+    found, begin, u = [], 0, NOWHERE
+    for p in range(len(target) + 1):
+        if p < len(target) and target[p] >= 0:
+            continue
+        t = -1 - target[p] if p < len(target) else NOWHERE
+        found.append((v if u == NOWHERE or t == NOWHERE else NOWHERE, u, t, tuple(target[begin:p])))
+        u, begin = t, p + 1
+    return found
 
 
 def possible_neighbours(around: Around, targets: list[list[int]]) -> NDArray[np.bool_]:
@@ -226,12 +187,12 @@ def highest_scores(around: Around, possible: NDArray[np.bool_]) -> Scores:
     model, as_last = around.problem.language_model, around.as_last
     n = model.n_words
     highest = np.full((n + 1, n + 1), -np.inf)
-    highest[n] = around.row(EMPTY_STATE)
+    highest[n] = around.reading.row(EMPTY_STATE)
     reached = {(int(model.next_states[w]), w) for w in range(n)}  # states with the word that was read last
     waiting = sorted(reached)
     while waiting:
         state, u = waiting.pop()
-        np.maximum(highest[as_last[u]], around.row(state), out=highest[as_last[u]])
+        np.maximum(highest[as_last[u]], around.reading.row(state), out=highest[as_last[u]])
         low, high = np.searchsorted(model.keys, [state * n, (state + 1) * n]) if state != EMPTY_STATE else (0, 0)
         for w, after in zip((model.keys[low:high] - state * n).tolist(), model.next_states[low:high].tolist(), strict=True):
             if (possible[u, w] or possible[as_last[u], w]) and (after, w) not in reached:
@@ -243,6 +204,10 @@ def highest_scores(around: Around, possible: NDArray[np.bool_]) -> Scores:
     return highest
 
 
+def held_by_vertex(table: Scores) -> list[Held]:
+    return [(tokens, row[tokens]) for row in table for tokens in [np.flatnonzero(row > -np.inf)]]
+
+
 def inside_outside(around: Around, targets: list[list[int]]) -> float:
     """Fills in values of hyperedges and what is inside and outside of vertices; returns the bound."""
     problem = around.problem
@@ -250,16 +215,17 @@ def inside_outside(around: Around, targets: list[list[int]]) -> float:
     highest, inside, outside, values = around.highest, around.inside, around.outside, around.values
     around.terms.clear()
     around.bridges.clear()
+    around.firsts, around.lasts = held_by_vertex(around.first), held_by_vertex(around.last)
     for v in range(forest.n_vertices):
-        held = np.flatnonzero(around.last[v] > -np.inf)
-        around.before[v] = (highest[held] - around.last[v, held][:, None]).max(axis=0)
-        held = np.flatnonzero(around.first[v] > -np.inf)
-        around.after[v] = (highest[:, held] - around.first[v, held]).max(axis=1)
+        tokens, prices = around.lasts[v]
+        around.before[v] = (highest[tokens] - prices[:, None]).max(axis=0, initial=-np.inf)
+        tokens, prices = around.firsts[v]
+        around.after[v] = (highest[:, tokens] - prices).max(axis=1, initial=-np.inf)
     values[:] = -np.inf
     for v in range(forest.n_vertices):
         for e in range(int(forest.edge_start[v]), int(forest.edge_start[v + 1])):
             if around.alive[e]:
-                values[e] = problem.scores[e] + sum(around.terms_of(v, targets[e])) + sum(inside[-1 - s] for s in targets[e] if s < 0)
+                values[e] = problem.scores[e] + sum(around.terms_of(e)) + sum(inside[-1 - s] for s in targets[e] if s < 0)
         inside[v] = values[forest.edge_start[v] : forest.edge_start[v + 1]].max()
     outside[:] = -np.inf
     outside[forest.root] = around.after[forest.root, model.ids[BEGIN]] + around.before[forest.root, model.end_id]

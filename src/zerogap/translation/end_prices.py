@@ -89,12 +89,14 @@ def tokens_of(held: NDArray[np.bool_]) -> Tokens:
 
 
 class Pricing:
-    """Prices of a problem that get better step by step. No target side may be empty."""
+    """Prices of a problem that get better step by step. No target side may be empty.
 
-    def __init__(self, problem: SyntaxProblem, given: Compiled) -> None:
+    `all_possible` is that of zerogap.oracles.lm_contexts, for what is not searched but split."""
+
+    def __init__(self, problem: SyntaxProblem, given: Compiled, *, all_possible: bool = False) -> None:
         edge_start, symbol_start, symbols, scores = given.forest
         n_vertices, n = len(edge_start) - 1, problem.language_model.n_words
-        self.problem, self.given = problem, given
+        self.problem, self.given, self.all_possible = problem, given, all_possible
         lm, model = given.boundaries, problem.language_model
         self.reader = reader_of(lm, *arrays_of(problem))
         first_token = np.append(np.where(lm.nodes > 0, np.arange(n), n), n).astype(np.int32)
@@ -113,7 +115,7 @@ class Pricing:
         N-grams whose words cannot be neighbours any more bound nothing."""
         arrays, scores = self.given.forest[:3], self.given.forest[3]
         possible = possible_neighbours(self.problem, self.given, arrays, self.alive, self.firsts, self.lasts)
-        contexts = contexts_of(self.reader, possible)
+        contexts = contexts_of(self.reader, possible, all_possible=self.all_possible)
         terms = terms_of(self.problem, self.given, arrays, self.alive, contexts, self.firsts, self.lasts)
         return priced(self.problem, self.given, terms, scores, self.alive, contexts, self.firsts, self.lasts, threshold, iterations)
 

@@ -12,7 +12,7 @@ iteration is scored as it is, which gives candidates. Parts are colours of a gre
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ from zerogap.oracles.ngrams import Tables, ngram_tables
 from zerogap.oracles.product import SILENT, intersect
 from zerogap.proof.certificate import DynamicProgram
 from zerogap.proof.solution import Solution, Trace
-from zerogap.relax.lagrangian import Answer, Candidate, Oracle, State, minimise_dual
+from zerogap.relax.lagrangian import Answer, Candidate, Oracle, Relaxed, State, minimise_dual
 from zerogap.structures.automaton import Automaton
 from zerogap.structures.linear import LinearConstraints, agreement
 from zerogap.translation.forest import Derivation
@@ -35,6 +35,7 @@ from zerogap.translation.syntax_problem import SyntaxProblem
 
 OVERSHOOT = 1.7  # of Polyak's steps: as long as they aim at the optimum itself, they come close to it and never reach it
 PATIENCE = 20  # iterations without a better bound before parts are split
+MOST_LEAVES = 2000  # that have tables of all pairs
 KINDS = 3  # of parts for every leaf (itself, as a middle one, as the oldest one) and every step (itself, in first and in second paths)
 
 
@@ -166,24 +167,24 @@ def left_to_right(graph: LeafGraph, edges: NDArray[np.int64]) -> list[int]:
     return found
 
 
-def trigram_relaxation(problem: SyntaxProblem) -> TrigramRelaxation:
+def trigram_relaxation(problem: SyntaxProblem, *, max_leaves: int = MOST_LEAVES) -> TrigramRelaxation:
     model = problem.language_model
-    graph = leaf_graph(problem)
+    graph = leaf_graph(problem, max_leaves=max_leaves)
     tables = ngram_tables(model.keys, model.scores, model.next_states, model.back_offs, model.shorter, model.n_words)
     return TrigramRelaxation(problem, graph, tables, np.zeros(graph.n_leaves, dtype=np.int64))
 
 
-def decode_trigrams(
-    problem: SyntaxProblem, *, known: Derivation | None = None, max_iterations: int = 500, time_limit: float | None = None,
-    tighten: bool = True, max_parts: int = 12,
-) -> Solution[Derivation]:  # fmt: skip
+def relax_trigrams(
+    problem: SyntaxProblem, *, incumbent: Candidate | None = None, max_iterations: int = 500, time_limit: float | None = None,
+    tighten: bool = False, max_parts: int = 12, max_leaves: int = MOST_LEAVES,
+) -> Relaxed:  # fmt: skip
     """The algorithm of figure 5-7 and, with `tighten`, of section 5.4. For small forests: InputError if there are too many leaves.
 
-    Steps aim at the score of the best derivation so far, from a `known` one on."""
+    Steps aim at the score of the best derivation so far, from the incumbent's on."""
     if isinstance(max_iterations, bool) or not isinstance(max_iterations, int) or max_iterations < 1:
         raise InputError(f"max_iterations is {max_iterations!r}: expected at least 1.")
     begin = time.perf_counter()
-    relaxation = trigram_relaxation(problem)
+    relaxation = trigram_relaxation(problem, max_leaves=max_leaves)
     rows = relaxation.rows()
     height = 2 * relaxation.graph.hypergraph.n_vertices
     oracle = Oracle(np.zeros(relaxation.n_parts), relaxation.best)
@@ -192,9 +193,8 @@ def decode_trigrams(
         derivation = state.structures[0]
         return Candidate(derivation, problem.score(derivation))
 
-    best = None if known is None else Candidate(known, problem.score(known))
-    multipliers, bound, trace, left = None, np.inf, Trace(), max_iterations
-    while left > 0:
+    best, multipliers, bound, trace, left = incumbent, None, np.inf, Trace(), max_iterations
+    while True:
         patience = PATIENCE if tighten and relaxation.partition.max() + 1 < max_parts else None
         seconds = None if time_limit is None else max(time_limit - (time.perf_counter() - begin), 0.0)
         found = minimise_dual(
@@ -204,8 +204,19 @@ def decode_trigrams(
         best, multipliers, left = found.best, found.multipliers, left - found.iterations
         bound = min(bound, found.bound)
         trace = trace.then(found.trace)
-        if found.reason != "stalled":
-            break
+        if found.reason != "stalled" or left <= 0:
+            return replace(found, bound=bound, trace=trace)
         relaxation.split()
-    assert best is not None
-    return Solution(best.structure, best.score, max(bound, best.score), DynamicProgram(), trace)
+
+
+def decode_trigrams(
+    problem: SyntaxProblem, *, known: Derivation | None = None, max_iterations: int = 500, time_limit: float | None = None,
+    tighten: bool = True, max_parts: int = 12,
+) -> Solution[Derivation]:  # fmt: skip
+    """The same with the derivation that it found."""
+    incumbent = None if known is None else Candidate(known, problem.score(known))
+    found = relax_trigrams(
+        problem, incumbent=incumbent, max_iterations=max_iterations, time_limit=time_limit, tighten=tighten, max_parts=max_parts
+    )
+    assert found.best is not None
+    return Solution(found.best.structure, found.best.score, max(found.bound, found.best.score), DynamicProgram(), found.trace)

@@ -31,6 +31,7 @@ from zerogap.translation.syntax_problem import SyntaxProblem
 FIRST_PIECES = 1 << 16  # that an exhaustive intersection has room for at first
 MEMORY = 16_000_000  # pieces of an exhaustive intersection, about 50 bytes each
 FIRST_LIMIT = 50  # candidates of cube pruning before an exact search
+LARGE_LIMIT = 1000  # the same before partitions, whose cost grows with the gap
 FIRST_ITERATIONS = 20  # of prices before a search, which goes on to improve them
 BEAM_ROUNDS = 60
 
@@ -47,9 +48,10 @@ def decode_forest(
     """The best derivation, and a certificate.
 
     Methods: `auto` (proves every forest within its limits), `optimal-beam` (prices and beam searches in turn, section 7.6), `relaxation`
-    (prices only; may leave a gap), `intersection` (exhaustive), `cube-pruning` (a good derivation, bounded by nothing); where few
-    hyperedges are in question, `lagrangian` (sections 5.3 and 5.4) and `ilp` (HiGHS). With `k` above 1, the alternatives are the next
-    best derivations, exactly. `limit` is the number of candidates per vertex of cube pruning, `max_pieces` limits the memory of searches.
+    (prices only; may leave a gap), `lagrangian` (prices and partitions of the words, sections 5.3 and 5.4), `intersection` (exhaustive),
+    `cube-pruning` (a good derivation, bounded by nothing), `ilp` (HiGHS, where few hyperedges are in question). With `k` above 1, the
+    alternatives are the next best derivations, exactly. `limit` is the number of candidates per vertex of cube pruning, `max_pieces`
+    limits the memory of searches.
     """
     check_problem(problem, SyntaxProblem)
     if not isinstance(method, str) or method not in METHODS:
@@ -173,24 +175,16 @@ def decode_ilp(problem: SyntaxProblem, *, time_limit: float | None, limit: int, 
 
 
 def decode_lagrangian(problem: SyntaxProblem, *, time_limit: float | None, limit: int, max_pieces: int) -> Solution[Derivation]:
-    """Sections 5.3 and 5.4, in what is left of the forest above a derivation by cube pruning.
-
-    What multipliers and parts leave open is closed by the finest partition, in which every state of the language model is a part of its
-    own: that is the search of `auto`."""
-    from zerogap.translation.ngram_relaxation import decode_trigrams
+    """Sections 5.3 and 5.4: prices, and partitions of the words until they close."""
+    from zerogap.translation.partitions import close_by_partitions
 
     begin = time.perf_counter()
-    left = screened(problem, limit=limit)
-    found = decode_trigrams(left.problem, known=left.known_there(), time_limit=time_limit)
-    assert found.structure is not None
-    best = left.restored(found.structure)
-    evidence = found.certificate if left.prices is None else certificate(left.prices)
-    solution = replace(found, structure=best, certificate=evidence)
-    seconds = None if time_limit is None else time_limit - (time.perf_counter() - begin)
-    if solution.status == "optimal" or (seconds is not None and seconds <= 0.0):
-        return solution
-    finest = decode_auto(problem, time_limit=seconds, limit=limit, max_pieces=max_pieces)
-    return finest if finest.bound < solution.bound or finest.score > solution.score else solution
+    given = compile_problem(problem)
+    best = cube_prune(problem, limit=max(limit, LARGE_LIMIT), compiled=given)
+    if best is None or (np.diff(problem.forest.symbol_start) == 0).any():
+        return intersected(problem, given, begin, max_pieces)
+    found = close_by_partitions(problem, given, best, time_limit=time_limit, max_pieces=max_pieces)
+    return Solution(found.best, found.score, found.bound, certificate(found.prices), found.trace)
 
 
 def certificate(relaxed: Relaxed) -> Certificate:
