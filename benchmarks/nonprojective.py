@@ -32,7 +32,8 @@ import numpy as np
 
 from zerogap.baselines.dependency_ilp import solve_dependency
 from zerogap.dependency import Problem, decode
-from zerogap.dependency.dual_decomposition import Agreement, agreed
+from zerogap.dependency.dual_decomposition import agreed
+from zerogap.dependency.head_agreement import Agreement
 from zerogap.dependency.head_scores import HeadScores
 from zerogap.dependency.model import PRICE_UNIT, Parser
 from zerogap.dependency.scored import score_of_tree

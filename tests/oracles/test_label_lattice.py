@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from zerogap import sequence as seq
 from zerogap.oracles.label_lattice import best_path, intersect, lattice_of_scores, pruned
 from zerogap.oracles.label_product import multiply
-from zerogap.oracles.label_search import nth_smallest
+from zerogap.oracles.label_queue import nth_smallest
 from zerogap.sequence.lattice import joined_machines, lattice_of, pack, pack_tables
 from zerogap.testing.strategies import score_arrays
 

@@ -20,7 +20,8 @@ from zerogap.dependency.parts import DenseParts, SparseParts
 from zerogap.dependency.problem import Problem
 from zerogap.grid import Scores
 from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
-from zerogap.oracles.head_automata import CHAIN, GRAND, JOINT, N_RESULTS, OPEN, OUTER, PROJECTIVE, agree
+from zerogap.oracles.head_automata import N_RESULTS, agree
+from zerogap.oracles.head_sides import CHAIN, GRAND, JOINT, OPEN, OUTER, PROJECTIVE
 
 MOST_STEPS = 1000
 MOST_SCORES = 10**9  # that all steps may have to read, and read a part of: nobody looks at the clock

@@ -112,7 +112,8 @@ def dynamic_program(problem: Problem, allowed: Allowed, parts: set[str]) -> Orac
 
 def agreement_of(problem: Problem, unit: float) -> Oracle:
     """Dual decomposition as a backbone: the problem without factors and labels, with other arcs."""
-    from zerogap.dependency.dual_decomposition import Agreement, agreed  # most do without
+    from zerogap.dependency.dual_decomposition import agreed  # most do without
+    from zerogap.dependency.head_agreement import Agreement
     from zerogap.dependency.head_scores import head_scores
 
     plain: Problem = object.__new__(Problem)

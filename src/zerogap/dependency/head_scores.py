@@ -24,7 +24,7 @@ from zerogap.dependency.parts import DenseParts, Parts, Sparse, SparseParts
 from zerogap.dependency.problem import Problem
 from zerogap.grid import Scores
 from zerogap.oracles.compile import float64, inner, int64, kernel, readonly, writable
-from zerogap.oracles.head_automata import CHAIN, GRAND, JOINT, OUTER, PROJECTIVE, SINGLE_ROOT
+from zerogap.oracles.head_sides import CHAIN, GRAND, JOINT, OUTER, PROJECTIVE, SINGLE_ROOT
 
 Integers = NDArray[np.int64]
 NOTHING: Scores = np.zeros(0)

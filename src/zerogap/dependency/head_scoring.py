@@ -35,7 +35,7 @@ from zerogap.features.part_templates import DIRECTION
 from zerogap.features.weight_table import CLEAR
 from zerogap.features.weights import table_shift, weights_of
 from zerogap.grid import Scores
-from zerogap.oracles import head_automata
+from zerogap.oracles import head_sides
 from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
 
 
@@ -139,5 +139,5 @@ def heads_under(
         encoded[0], *features.plan, *weights.table, arcs, 1 if grand else 0, 1 if joint else 0, c.modifier_start, c.modifiers, c.pair_start,
         c.grand_start, c.score_start, pairs, stops, grands, joints,
     )  # fmt: skip
-    flags = head_automata.CHAIN + head_automata.SINGLE_ROOT * single_root + (head_automata.GRAND + head_automata.JOINT) * grand
+    flags = head_sides.CHAIN + head_sides.SINGLE_ROOT * single_root + (head_sides.GRAND + head_sides.JOINT) * grand
     return HeadScores(c, flags, pairs, stops, grands, joints, NOTHING)

@@ -22,7 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.dependency.bound_notes import missing_codes
-from zerogap.dependency.dual_decomposition import FIRST_RATE, LEAST_RATE, Agreement, Run, agreed
+from zerogap.dependency.dual_decomposition import agreed
+from zerogap.dependency.head_agreement import FIRST_RATE, LEAST_RATE, Agreement, Run
 from zerogap.dependency.head_scores import HeadScores
 from zerogap.dependency.head_scoring import heads_under
 from zerogap.dependency.part_scores import SentenceParts

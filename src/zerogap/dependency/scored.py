@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.dependency.candidates import Candidates
-from zerogap.dependency.scoring import choice_keys, score_arcs, score_candidates, sum_weights
+from zerogap.dependency.scoring import score_arcs, score_candidates, sum_weights
+from zerogap.dependency.tree_keys import choice_keys
 from zerogap.features.part_keys import Encoded, PartFeatures
 from zerogap.features.weight_table import Keys
 from zerogap.features.weights import Table
@@ -60,12 +61,14 @@ def arcs_under(features: PartFeatures, weights: Weights, encoded: Encoded, allow
     return scores
 
 
-def block_under(features: PartFeatures, weights: Weights, encoded: Encoded, arcs: Scores, candidates: Candidates) -> Block:
-    """`arcs` are the scores of the candidates, -inf elsewhere."""
+def block_under(
+    features: PartFeatures, weights: Weights, encoded: Encoded, arcs: Scores, candidates: Candidates, *, relative: bool = False
+) -> Block:
+    """`arcs` are the scores of the candidates, -inf elsewhere. With `relative`, larger parts that all trees have may score 0."""
     c = candidates
     scores, stops = np.empty(c.score_start[-1]), np.empty(c.stop_start[-1])
     score_candidates(
-        encoded[0], *features.plan, *weights.table, arcs, 1 if c.grand else 0,
+        encoded[0], *features.plan, *weights.table, arcs, 1 if c.grand else 0, 1 if relative else 0,
         c.contexts, c.modifier_start, c.modifiers, c.context, c.score_start, c.stop_start, scores, stops,
     )  # fmt: skip
     return Block(c, scores, stops)

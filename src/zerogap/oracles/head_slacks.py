@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
-from zerogap.oracles.head_automata import (
+from zerogap.oracles.head_automata import SCORED, index_contexts
+from zerogap.oracles.head_sides import (
     CHAIN,
     CLOSED,
     GRAND,
@@ -19,10 +20,8 @@ from zerogap.oracles.head_automata import (
     LEFT,
     OUTER,
     REQUIRED,
-    SCORED,
     SINGLE_ROOT,
     free_value,
-    index_contexts,
     lattice_value,
     side_value,
 )
