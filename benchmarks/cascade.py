@@ -1,7 +1,7 @@
 """Vine cascades against what people use instead: tables 8.1, 8.2 and 8.3 and figure 8-7 of Rush (2014), on treebanks.
 
     python benchmarks/cascade.py [--models FOLDER] [--treebanks en_ewt hu_szeged ...] [--parts methods passes languages lengths exact]
-                                 [--epochs 6] [--unpruned N] [--transition]
+                                 [--orders first ...] [--methods NAMES] [--cascade NAME] [--epochs 6] [--unpruned N] [--transition]
 
 Reads ../shared/data/ud (or ZEROGAP_DATA). Parsers of first, second and third order are trained by MIRA on gold tags, passes by likelihood
 (crf) or by filter loss (filter), thresholds on the development part; the test part is only measured. Models that are in FOLDER already are
@@ -33,8 +33,8 @@ from zerogap.baselines.transition_training import train as train_transitions
 from zerogap.dependency import decode
 from zerogap.dependency.bound_notes import compute_bounds
 from zerogap.dependency.cascade import Cascade
-from zerogap.dependency.cascade_passes import DICTIONARY, FIRST, LOCAL, SECOND, SHORT, VINE
-from zerogap.dependency.cascade_training import narrowed, with_cascade
+from zerogap.dependency.cascade_passes import DICTIONARY, FIRST, LAST, LOCAL, ROWS, SECOND, SHORT, VINE, run_passes
+from zerogap.dependency.cascade_training import with_cascade
 from zerogap.dependency.exact_cascade import ExactCascade
 from zerogap.dependency.model import Parser, sharing_tokens
 from zerogap.dependency.scored import Allowed, arcs_under, every_arc
@@ -47,6 +47,7 @@ from zerogap.relax.cascade import MARGIN, MEAN
 DATA = Path(os.environ.get("ZEROGAP_DATA", Path(__file__).parents[2] / "shared" / "data")) / "ud"
 ORDERS = ("first", "sibling", "grandsibling")
 TREEBANKS = ("en_ewt", "hu_szeged", "da_ddt", "nl_lassysmall", "it_partut", "tr_imst", "zh_gsd")
+ROWS_CASCADE = "rows cascade"  # what zerogap train --cascade learns
 METHODS: dict[str, tuple[tuple[str, ...], str, str]] = {  # of table 8.1: passes, learner, rule
     "length dictionary": ((DICTIONARY,), "crf", MARGIN),
     "local short": ((DICTIONARY, SHORT), "crf", MARGIN),
@@ -56,6 +57,7 @@ METHODS: dict[str, tuple[tuple[str, ...], str, str]] = {  # of table 8.1: passes
     "vine and first": ((DICTIONARY, VINE, FIRST), "crf", MARGIN),
     "vine, filter loss": ((DICTIONARY, VINE, FIRST, SECOND), "filter", MEAN),
     "vine cascade": ((DICTIONARY, VINE, FIRST, SECOND), "crf", MARGIN),
+    ROWS_CASCADE: ((ROWS, FIRST, LAST), "crf", MARGIN),
 }
 # Table 8.1 of the thesis (PTB section 22): speed, pruning efficiency, oracle and UAS for each order; of transitions speed and UAS
 THESIS: dict[str, tuple[tuple[float, ...], ...]] = {
@@ -71,7 +73,8 @@ THESIS: dict[str, tuple[tuple[float, ...], ...]] = {
 OF_TRANSITIONS = {8: (4.32, 92.4), 16: (2.39, 92.5), 64: (0.64, 92.7)}
 PARTS = ("methods", "passes", "languages", "lengths", "exact")
 POSTERIORS = "posteriors, 1e-3"  # what the parser does without a cascade, before third order
-KERNEL = (DICTIONARY, VINE, FIRST, SECOND)  # what the fused kernel runs; others go pass by pass
+CASCADES = ("vine cascade", ROWS_CASCADE)
+KERNEL = (DICTIONARY, ROWS, VINE, FIRST, SECOND, LAST)  # what the fused kernel runs; others go pass by pass
 LENGTHS = ((1, 5), (6, 10), (11, 15), (16, 20), (21, 30), (31, 40), (41, 60), (61, 200))
 
 
@@ -98,16 +101,19 @@ def trained(folder: Path, treebank: str, order: str, options: argparse.Namespace
 
 
 def with_passes(folder: Path, treebank: str, order: str, method: str, options: argparse.Namespace) -> Parser:
-    """The parser of an order behind the passes of a method; passes do not depend on it, and are learned once."""
+    """The parser of an order behind the passes of a method; only a last model depends on it, and all others are learned once."""
     kinds, learner, rule = METHODS[method]
     if order == "first":
-        kinds = tuple(kind for kind in kinds if kind != SECOND)
-    path = folder / f"{treebank}.{'+'.join(kinds)}.{learner}.npz"
+        kinds = tuple(kind for kind in kinds if kind not in (SECOND, LAST))
+    path = folder / f"{treebank}.{'+'.join(kinds)}{f'.{order}' if LAST in kinds else ''}.{learner}.npz"
     if not path.exists():
         begin = time.perf_counter()
         data, held_out = sentences_of(treebank, "train"), sentences_of(treebank, "dev")
-        first = trained(folder, treebank, "first", options)
-        coarse = with_cascade(first, data, held_out, kinds=kinds, learner=learner, rule=rule, epochs=3, most_features=100_000)
+        parser = trained(folder, treebank, order if LAST in kinds else "first", options)
+        error, most = (0.0215, 300_000) if ROWS in kinds else (0.023, 100_000)
+        coarse = with_cascade(
+            parser, data, held_out, kinds=kinds, learner=learner, rule=rule, epochs=3, error=error, most_features=most
+        )  # fmt: skip
         coarse.save(path)
         print(f"  {path.name}: learned in {time.perf_counter() - begin:.0f} s", flush=True)
     return sharing_tokens(replace(trained(folder, treebank, order, options), passes=Parser.load(path).passes))
@@ -159,10 +165,12 @@ def pass_by_pass(parser: Parser) -> Callable[[Sequence[Sentence]], list[tuple[in
 
 
 def left_by_passes(parser: Parser, sentences: Sequence[Sentence]) -> list[Allowed]:
-    left: list[Allowed] = [every_arc(len(sentence)) for sentence in sentences]
-    for one in parser.passes:
-        left = narrowed(one, sentences, left, single_root=parser.single_root)
-    return left
+    passes = [one for one in parser.passes if one.kind != LAST]
+    tokens = parser.model.features.tokens
+    return [
+        run_passes(passes, tokens.of(sentence.columns, len(sentence)), every_arc(len(sentence)), single_root=parser.single_root)[0]
+        for sentence in sentences
+    ]
 
 
 def left_by_posteriors(parser: Parser, sentences: Sequence[Sentence]) -> list[Allowed]:
@@ -184,29 +192,30 @@ def pruned(left: Sequence[Allowed], sentences: Sequence[Sentence], *, single_roo
     return 100.0 * (1.0 - kept / wrong), 100.0 * best / words
 
 
-def thesis(method: str) -> str:
+def thesis(method: str, orders: Sequence[str]) -> str:
     """A row of table 8.1, as it is printed there."""
-    cells = [f"{cell[0]:14.2f} {cell[1]:5.1f} {cell[2]:7.1f} {cell[3]:5.1f} " if cell else f"{'':35}" for cell in THESIS[method]]
+    given = [cell for order, cell in zip(ORDERS, THESIS[method], strict=True) if order in orders]
+    cells = [f"{cell[0]:14.2f} {cell[1]:5.1f} {cell[2]:7.1f} {cell[3]:5.1f} " if cell else f"{'':35}" for cell in given]
     return f"{'  thesis, PTB 22':20}" + "".join(f"| {cell}" for cell in cells)
 
 
 def table_1(folder: Path, treebank: str, options: argparse.Namespace) -> None:
     headline(f"Table 8.1, {treebank} test: speed against unpruned first order, pruning efficiency, oracle and UAS (all tokens)")
     sentences = sentences_of(treebank, "test")
-    print(f"{'':20}" + "".join(f"| {order:^31} " for order in ORDERS))
-    print(f"{'':20}" + "| tokens/s speed    PE  oracle   UAS " * 3)
+    print(f"{'':20}" + "".join(f"| {order:^31} " for order in options.orders))
+    print(f"{'':20}" + "| tokens/s speed    PE  oracle   UAS " * len(options.orders))
     base, cells, unpruned = 0.0, [], {}
-    for order in ORDERS:
+    for order in options.orders:
         parser = replace(trained(folder, treebank, order, options), pruner=None)
         some = sentences[: options.unpruned or None] if order == "grandsibling" else sentences
         speed, uas = timed(one_by_one(parser), some, 1 if order == "grandsibling" else 3)
         base = base or speed
         unpruned[order] = speed, uas
         cells.append(f"| {speed:8.0f} {speed / base:5.2f}   0.0   100.0 {uas:5.2f} ")
-    print(f"{'no pruning':20}" + "".join(cells) + "\n" + thesis("no pruning"), flush=True)
+    print(f"{'no pruning':20}" + "".join(cells) + "\n" + thesis("no pruning", options.orders), flush=True)
     for method in options.methods:
         cells = []
-        for order in ORDERS:
+        for order in options.orders:
             if method in (POSTERIORS, "first and second") and order == "first":
                 cells.append(f"| {'':35}")
                 continue
@@ -220,8 +229,8 @@ def table_1(folder: Path, treebank: str, options: argparse.Namespace) -> None:
             speed, uas = timed(parse, sentences)
             efficiency, oracle = pruned(left, sentences, single_root=parser.single_root)
             cells.append(f"| {speed:8.0f} {speed / base:5.2f} {efficiency:5.1f} {oracle:7.2f} {uas:5.2f} ")
-        print(f"{method:20}" + "".join(cells) + ("\n" + thesis(method) if method in THESIS else ""), flush=True)
-        if method == "vine cascade" and not options.unpruned:
+        print(f"{method:20}" + "".join(cells) + ("\n" + thesis(method, options.orders) if method in THESIS else ""), flush=True)
+        if method in CASCADES and not options.unpruned and "grandsibling" in options.orders:
             whole, best = unpruned["grandsibling"]
             print(f"{'':20}third order: {speed / base:.2f} times first, {speed / whole:.0f} times third unpruned; UAS {uas - best:+.2f}")
     for beam in (8, 16, 64) if options.transition else ():
@@ -238,18 +247,19 @@ def table_2(folder: Path, treebank: str, options: argparse.Namespace) -> None:
     headline(f"Table 8.2, {treebank} test: microseconds per token that each pass takes, and its share of the time")
     sentences = sentences_of(treebank, "test")
     words = sum(map(len, sentences))
-    for order in ORDERS:
-        cascade = Cascade(with_passes(folder, treebank, order, "vine cascade", options))
+    for order in options.orders:
+        cascade = Cascade(with_passes(folder, treebank, order, options.cascade, options))
         cascade.parsed(sentences[:20])
         upto = []
-        for size in (*range(len(cascade.passes) + 1), None):
+        passes = [one.kind for one in cascade.passes if one.kind != LAST]
+        for size in (*range(len(passes) + 1), None):
             least = np.inf
             for _ in range(3):
                 begin = time.process_time()
                 cascade.parsed(sentences, passes=size)
                 least = min(least, time.process_time() - begin)
             upto.append(1e6 * least / words)
-        names = ["reading words", *[one.kind for one in cascade.passes], "last model"]
+        names = ["reading words", *passes, "last model"]
         costs = np.diff([0.0, *upto])
         print(
             f"{order:14}" + ", ".join(f"{name} {cost:.1f} ({100 * cost / upto[-1]:.0f}%)" for name, cost in zip(names, costs, strict=True))
@@ -267,7 +277,7 @@ def table_3(folder: Path, treebanks: Sequence[str], options: argparse.Namespace)
             some = sentences[: options.unpruned or None] if order == "grandsibling" else sentences
             for row, parse, given in (
                 ("B", one_by_one(parser), some),
-                ("V", Cascade(with_passes(folder, treebank, order, "vine cascade", options)).heads, sentences),
+                ("V", Cascade(with_passes(folder, treebank, order, options.cascade, options)).heads, sentences),
             ):
                 speed, uas = timed(parse, given, 1 if row == "B" else 3)
                 rows[row] += f"| {speed:10.0f} {uas:8.2f}{'':6}"
@@ -279,10 +289,10 @@ def figure(folder: Path, treebank: str, options: argparse.Namespace) -> None:
     headline(f"Figure 8-7, {treebank} test: milliseconds per sentence by length, and the exponent b of a fit a n^b")
     sentences = sentences_of(treebank, "test")
     ways: dict[str, Callable[[Sequence[Sentence]], Sequence[Sequence[int]]]] = {}
-    for order in ORDERS:
+    for order in options.orders:
         parser = replace(trained(folder, treebank, order, options), pruner=None)
         ways[f"{order}, unpruned"] = one_by_one(parser)
-        ways[f"{order}, cascade"] = Cascade(with_passes(folder, treebank, order, "vine cascade", options)).heads
+        ways[f"{order}, cascade"] = Cascade(with_passes(folder, treebank, order, options.cascade, options)).heads
     print(f"{'':24}" + "".join(f"{f'{low}-{high}':>9}" for low, high in LENGTHS) + "        b")
     for name, parse in ways.items():
         parse(sentences[:20])
@@ -306,24 +316,26 @@ def figure(folder: Path, treebank: str, options: argparse.Namespace) -> None:
 
 def exact(folder: Path, treebank: str, options: argparse.Namespace) -> None:
     headline(f"The exact cascade, {treebank} test: against third order with all parts scored")
-    parser = with_passes(folder, treebank, "grandsibling", "vine cascade", options)
+    parser = with_passes(folder, treebank, "grandsibling", options.cascade, options)
     cascade = ExactCascade(compute_bounds(parser, sentences_of(treebank, "train")))
     plain = replace(parser, pruner=None)
     sentences = sentences_of(treebank, "test")[: options.unpruned or None]
     for solve in (plain.parse, cascade.parse):
-        solve(sentences[0])
+        for sentence in sentences[:100]:  # of all lengths: kernels are compiled when they are first needed
+            solve(sentence)
     print(f"{'words':>12} {'sentences':>9} {'same tree':>9} {'all parts, ms':>14} {'cascade, ms':>12} {'times':>6}")
     rows = []
     for low, high in LENGTHS:
         some = [sentence for sentence in sentences if low <= len(sentence) <= high]
-        same, times = 0, np.zeros(2)
-        for sentence in some:
-            begin = time.process_time()
-            one = plain.parse(sentence).solution
-            between = time.process_time()
-            other = cascade.parse(sentence).solution
-            times += between - begin, time.process_time() - between
-            same += one.structure == other.structure and one.score == other.score and other.status == "optimal"
+        begin = time.process_time()  # each by itself, as it is used: caches have what it needs
+        wanted = [plain.parse(sentence).solution for sentence in some]
+        between = time.process_time()
+        found = [cascade.parse(sentence).solution for sentence in some]
+        times = between - begin, time.process_time() - between
+        same = sum(
+            one.structure == other.structure and one.score == other.score and other.status == "optimal"
+            for one, other in zip(wanted, found, strict=True)
+        )
         rows.append((f"{low}-{high}", len(some), same, *times))
     rows.append(("all", *np.sum([row[1:] for row in rows], axis=0)))
     for name, count, same, full, ours in rows:
@@ -352,6 +364,8 @@ def main() -> None:
     reader.add_argument("--treebanks", nargs="+", default=list(TREEBANKS))
     reader.add_argument("--epochs", type=int, default=6)
     reader.add_argument("--unpruned", type=int, default=0)
+    reader.add_argument("--orders", nargs="+", default=list(ORDERS), choices=ORDERS)
+    reader.add_argument("--cascade", default=ROWS_CASCADE, choices=CASCADES, help="the one of all parts but methods")
     reader.add_argument("--methods", nargs="+", default=[POSTERIORS, *METHODS], choices=[POSTERIORS, *METHODS])
     reader.add_argument("--transition", action="store_true", help="train and measure transition-based parsers too")
     reader.add_argument("--parts", nargs="+", default=list(PARTS), choices=PARTS)

@@ -9,9 +9,23 @@ import zerogap
 from zerogap.baselines.brute import all_heads, is_tree
 from zerogap.dependency.bound_notes import compute_bounds
 from zerogap.dependency.cascade import Cascade
-from zerogap.dependency.cascade_passes import DICTIONARY, FIRST, KINDS, LOCAL, SECOND, SHORT, VINE, Pass, marginals_of, places_of
-from zerogap.dependency.cascade_training import adjacent, features_of, narrowed, with_cascade
+from zerogap.dependency.cascade_passes import (
+    DICTIONARY,
+    FIRST,
+    KINDS,
+    LAST,
+    LOCAL,
+    ROWS,
+    SECOND,
+    SHORT,
+    VINE,
+    Pass,
+    marginals_of,
+    places_of,
+)
+from zerogap.dependency.cascade_training import narrowed, with_cascade
 from zerogap.dependency.model import Parser
+from zerogap.dependency.pass_training import adjacent, features_of
 from zerogap.dependency.scored import every_arc, keys_of_tree, score_of_tree
 from zerogap.dependency.sentences import Sentence
 from zerogap.dependency.training import train
@@ -22,21 +36,10 @@ from zerogap.features.part_model import part_model
 from zerogap.features.part_templates import parse_part_templates
 from zerogap.io.conllu import read_conllu
 from zerogap.relax.cascade import ALL, MARGIN, MEAN, Rule
+from zerogap.testing.treebanks import treebank
 
 COLUMNS = frozenset({"form", "upos"})
-
-
-def treebank(count, seed=0):
-    """Trees that words and their order decide, with long arcs among them."""
-    rng, found = np.random.default_rng(seed), []
-    for i in range(count):
-        n = int(rng.integers(1, 12))
-        tags = rng.choice(["N", "V", "D", "P"], n)
-        root = int(rng.integers(1, n + 1))
-        heads = [0 if m == root else root if tags[m - 1] in "VP" or m % 3 == 0 else m + 1 if m < root else m - 1 for m in range(1, n + 1)]
-        forms = [f"{tag.lower()}{rng.integers(0, 4)}" for tag in tags]
-        found.append(Sentence({"form": tuple(forms), "upos": tuple(tags.tolist())}, tuple(heads), name=f"s{i}"))
-    return found
+THESIS = (DICTIONARY, VINE, FIRST, SECOND)
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +56,7 @@ def parsers():
 @pytest.mark.parametrize("rule", [MARGIN, MEAN])
 def test_the_kernel_does_what_passes_say(parsers, order, learner, rule):
     trained, (data, held_out) = parsers
-    kinds = (DICTIONARY, VINE, FIRST) if order == "first" else (DICTIONARY, VINE, FIRST, SECOND)
+    kinds = THESIS[:3] if order == "first" else THESIS
     parser = with_cascade(trained[order], data, held_out, kinds=kinds, band=2, learner=learner, rule=rule, epochs=1, error=0.1)
     cascade, sentences = Cascade(parser), [*held_out, Sentence({"form": (), "upos": ()}), Sentence({"form": ("n0",), "upos": ("N",)})]
     heads, left = cascade.parsed(sentences)
@@ -83,30 +86,32 @@ def test_the_kernel_does_what_passes_say(parsers, order, learner, rule):
 @pytest.mark.parametrize("rule", [MARGIN, MEAN])
 def test_a_rule_that_prunes_nothing(parsers, rule):
     trained, (data, held_out) = parsers
-    parser = with_cascade(trained["sibling"], data, held_out, band=2, epochs=1)
+    parser = with_cascade(trained["sibling"], data, held_out, kinds=THESIS, band=2, epochs=1)
     open_ = replace(parser, passes=tuple(replace(one, rule=Rule(rule, -np.inf)) for one in parser.passes if one.kind != DICTIONARY))
     cascade = Cascade(open_)
     _, left = cascade.parsed(held_out)
-    assert left[:, 3].tolist() == [len(sentence) ** 2 for sentence in held_out]
+    assert left[:, -1].tolist() == [len(sentence) ** 2 for sentence in held_out]
     for sentence in held_out:
         assert cascade.parse(sentence).solution.score == replace(parser, pruner=None).parse(sentence).solution.score
 
 
-def test_a_parse_has_a_true_bound(parsers):
+@pytest.mark.parametrize("kinds", [THESIS, (ROWS, FIRST, LAST)])
+def test_a_parse_has_a_true_bound(parsers, kinds):
     trained, (data, held_out) = parsers
-    parser = with_cascade(trained["grandsibling"], data, held_out, band=2, epochs=1, error=0.3)
+    parser = with_cascade(trained["grandsibling"], data, held_out, kinds=kinds, band=2, epochs=1, error=0.3)
     cascade = Cascade(parser)
     assert cascade.parse_together([]) == cascade.heads([]) == []
     for sentence, parse in zip(held_out[:8], cascade.parse_together(held_out[:8]), strict=True):
         best = replace(parser, pruner=None).parse(sentence).solution.score
         assert parse.solution.score <= best <= parse.solution.bound
         assert parse.heads == cascade.heads([sentence])[0]
+        assert parse.solution.status == "feasible" or parse.solution.gap == 0.0
         zerogap.verify(parse.problem, parse.solution)
 
 
 def test_files(parsers, tmp_path):
     trained, (data, held_out) = parsers
-    parser = with_cascade(trained["sibling"], data, held_out, band=2, epochs=1)
+    parser = with_cascade(trained["sibling"], data, held_out, kinds=THESIS, band=2, epochs=1)
     path = tmp_path / "m.npz"
     parser.save(path)
     again = Parser.load(path)
@@ -119,7 +124,7 @@ def test_files(parsers, tmp_path):
             Parser.load(path)
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in (ROWS, LAST)])
 @pytest.mark.parametrize("band", [0, 1, 50])
 def test_the_best_tree_is_always_kept(kind, band):
     """Whatever the band, and under a threshold that prunes everything else."""
@@ -142,10 +147,10 @@ def test_the_best_tree_is_always_kept(kind, band):
 def test_a_cascade_of_any_band_that_prunes_everything(parsers, band, rule):
     """One tree is left, and it is the answer."""
     trained, (data, held_out) = parsers
-    parser = with_cascade(trained["grandsibling"], data, held_out, band=band, epochs=1)
+    parser = with_cascade(trained["grandsibling"], data, held_out, kinds=THESIS, band=band, epochs=1)
     cascade = Cascade(replace(parser, passes=tuple(one if one.kind == DICTIONARY else replace(one, rule=rule) for one in parser.passes)))
     found, (_, left) = cascade.parse_together(held_out), cascade.parsed(held_out)
-    for sentence, parse, after in zip(held_out, found, left[:, 3].tolist(), strict=True):
+    for sentence, parse, after in zip(held_out, found, left[:, -1].tolist(), strict=True):
         assert is_tree(parse.heads, projective=True, single_root=True)
         assert after >= len(sentence)
         assert parse.solution.score <= parse.solution.bound
@@ -228,7 +233,7 @@ def test_passes_that_read_other_columns(parsers):
         allowed = every_arc(len(sentence))
         for one in coarse.passes:
             allowed = one.narrowed(one.model.features.tokens.of(sentence.columns, len(sentence)), allowed)
-        assert left[i, 2] == allowed.sum()
+        assert left[i, -1] == allowed.sum()
     with pytest.raises(InputError, match="the model reads"):
         cascade.parsed(held_out)
 
@@ -253,9 +258,9 @@ def test_what_is_refused(parsers):
     with pytest.raises(UnknownMethod, match="rule 'margins'"):
         with_cascade(parser, data, held_out, rule="margins")
     with pytest.raises(InputError, match="error is 2"):
-        with_cascade(parser, data, held_out, error=2 * 23 / 4, epochs=0)
+        with_cascade(parser, data, held_out, kinds=THESIS, error=2 * 23 / 4, epochs=0)
     wrong = [with_cascade(parser, data, held_out, kinds=(FIRST, VINE), epochs=0, error=0.1)]
-    with pytest.raises(InputError, match=r"has the passes first, vine: expected some of dictionary, vine, first and second, in this order"):
+    with pytest.raises(InputError, match=r"has the passes first, vine: expected some of dictionary, rows or vine, first"):
         Cascade(wrong[0])
 
 
@@ -272,4 +277,4 @@ def test_a_treebank(data):
     slow = sum(a == b for s in test for a, b in zip(parser.parse(s).heads, s.heads, strict=True))
     _, left = fast.parsed(test)
     assert found >= slow - 0.01 * words
-    assert left[:, 3].sum() < 0.15 * sum(len(s) ** 2 for s in test)
+    assert left[:, -1].sum() < 0.2 * sum(len(s) ** 2 for s in test)

@@ -113,11 +113,14 @@ def train_dependency_command(
         bool, typer.Option("--bounds", help="Keep bounds of the weights of larger parts too: then few of many parts have to be scored.")
     ] = False,
     cascade: Annotated[
-        bool, typer.Option("--cascade", help="With --dev: learn coarser models too that prune for this one, for zerogap parse --fast.")
+        bool,
+        typer.Option(
+            "--cascade", help="With --dev: learn models too that are faster, each on what the one before leaves, for zerogap parse --fast."
+        ),
     ] = False,
     pruning_error: Annotated[
         float, typer.Option(help="With --cascade: of the right arcs of --dev, how many may be pruned.", min=0.0, max=1.0, metavar="SHARE")
-    ] = 0.023,
+    ] = 0.0215,
     checkpoints: Annotated[
         Path | None,
         typer.Option(help="Keep the state here after every epoch; training that was interrupted goes on from it.", metavar="FOLDER"),
@@ -308,7 +311,7 @@ class Log:
         """A line on standard error; returns what is going on, for the bar."""
         epoch = done.epoch
         stage = f"{done.stage}, epoch {epoch.number} of {done.epochs}"
-        of_trees = done.stage in ("tree", "factors")
+        of_trees = done.stage in ("tree", "factors", "last model")
         loss = f"{epoch.loss:,.0f} {'wrong heads' if of_trees else 'wrong relations'}"
         if done.stage.startswith("pruner") or done.stage.endswith(" pass") or (done.stage == "tree" and self.by_likelihood):
             loss = f"loss {epoch.loss:,.0f}"

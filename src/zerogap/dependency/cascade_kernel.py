@@ -12,7 +12,9 @@ from __future__ import annotations
 import numpy as np
 
 from zerogap.dependency.candidates import lay_out
-from zerogap.dependency.scoring import HEAD, LEFT, MOD, RIGHT, score_arcs, score_candidates
+from zerogap.dependency.listed_scoring import score_listed
+from zerogap.dependency.row_scoring import TABLES, score_rows
+from zerogap.dependency.scoring import HEAD, LEFT, MOD, RIGHT, score_candidates
 from zerogap.dependency.vine_scoring import score_vine
 from zerogap.features.packed_table import step_of
 from zerogap.features.part_keys import PAD, fill_partial
@@ -26,7 +28,7 @@ from zerogap.oracles.vine import vine_max_marginals
 
 NO_PASS, BY_MARGIN, BY_MEAN = 0, 1, 2  # rules of passes
 NOTHING, FIRST, SIBLING, GRANDSIBLING = -1, 0, 1, 2  # orders of the last model; nothing: there is none, and no heads
-VINE_PASS, FIRST_PASS, SECOND_PASS = 0, 1, 2
+ROW_PASS, VINE_PASS, FIRST_PASS, SECOND_PASS, LAST_PASS = range(5)
 LEAST = -np.finfo(np.float64).max
 
 # A model as kernels read it: roles, terms and counts of `PartFeatures`, its plan, and its table.
@@ -37,6 +39,10 @@ MODEL = types.Tuple(  # type: ignore[no-untyped-call]  # of numba
         readonly(int64, 1), readonly(float64, 1), readonly(uint32, 1),
     )
 )  # fmt: skip
+# The same of rows of weights: first and fourth of the plan alone; tables, and the unit.
+ROW_MODEL = types.Tuple(  # type: ignore[no-untyped-call]  # of numba
+    (int64, readonly(int64, 2), readonly(int64, 2), readonly(int64, 2), readonly(int64, 1), readonly(int64, 1), *TABLES, float64)
+)
 
 
 @inner
@@ -52,7 +58,7 @@ def count_arcs(allowed, left, place):  # out: left[place]
 @inner
 def encoded(model, hashes):
     roles, readings, terms, counts = model[0], model[1], model[2], model[3]
-    n, n_templates = hashes.shape[0] - 2 - 4 * PAD, model[5].shape[0]
+    n, n_templates = hashes.shape[0] - 2 - 4 * PAD, model[5].shape[0]  # of the plan, an entry for every template
     partial = np.empty((roles, n + 2, n_templates), dtype=np.int64)
     totals = np.empty((counts.shape[0], n + 2), dtype=np.int64)
     fill_partial(hashes, readings, terms, counts, partial, totals)
@@ -84,6 +90,31 @@ def look_up_lengths(model, hashes, allowed):  # out: allowed (n + 1, n + 1)
             if length > 1:
                 key = partial[HEAD, h, 0] + partial[MOD, m, 0] + codes[DIRECTION, RIGHT if m > h else LEFT]
                 allowed[h, m] = step_of((key & CLEAR) | templates[0], cells, jumps, shift) >= length
+    return 0
+
+
+@inner
+def score_by_rows(model, hashes, arcs):  # out: arcs (n + 1, n + 1)
+    partial, totals = encoded(model, hashes)
+    return score_rows(
+        partial, model[4], model[5], totals, model[6], model[7], model[8], model[9], model[10], model[11], model[12], arcs
+    )  # fmt: skip
+
+
+@inner
+def prune_by_choice(arcs, value, allowed):  # out: allowed (n + 1, n + 1)
+    """As `cascade_passes.choices` under a margin."""
+    n, least = allowed.shape[0] - 1, max(value, LEAST)
+    best = np.empty(n + 1)
+    for m in range(1, n + 1):
+        best[m] = -np.inf
+    for h in range(n + 1):
+        for m in range(1, n + 1):
+            if allowed[h, m] and arcs[h, m] > best[m]:
+                best[m] = arcs[h, m]
+    for h in range(n + 1):
+        for m in range(1, n + 1):
+            allowed[h, m] &= arcs[h, m] - best[m] >= least
     return 0
 
 
@@ -140,55 +171,64 @@ def laid_out(allowed, grand):
 
 
 @inner
-def scored_arcs(model, partial, totals, allowed, is_relative):
-    """If only differences between trees matter, arcs of words with one head left score 0: all trees have them."""
-    n = allowed.shape[0] - 1
-    scores, asked = np.empty(allowed.shape), allowed.copy()
+def scored_arcs(model, partial, totals, heads, modifiers, is_relative, stacked, before):
+    """Scores of listed arcs. If only differences between trees matter, arcs of words with one head left score 0: all trees have them."""
+    n = before.shape[0] - 1
+    is_asked, scores = np.ones(n + 1, dtype=np.bool_), np.empty(modifiers.size)
     if is_relative:
+        counts = np.zeros(n + 1, dtype=np.int64)
+        for p in range(modifiers.size):
+            counts[modifiers[p]] += 1
         for m in range(1, n + 1):
-            count, head = 0, 0
-            for h in range(n + 1):
-                if allowed[h, m]:
-                    count, head = count + 1, h
-            if count == 1:
-                asked[head, m] = False
-    score_arcs(partial, model[4], model[5], model[6], model[7], model[8], totals, asked, model[9], model[10], model[11], scores)
-    for h in range(n + 1):
-        for m in range(1, n + 1):
-            if allowed[h, m] and not asked[h, m]:
-                scores[h, m] = 0.0
+            is_asked[m] = counts[m] != 1
+    score_listed(
+        partial, model[4], model[5], model[6], model[7], model[8], totals, heads, modifiers, is_asked, model[9], model[10], model[11],
+        scores,
+    )  # fmt: skip
+    if stacked != 0.0:
+        for p in range(modifiers.size):
+            if is_asked[modifiers[p]]:
+                scores[p] += stacked * before[heads[p], modifiers[p]]
     return scores
 
 
 @inner
-def scored_candidates(model, partial, arcs, grand, contexts, modifier_start, modifiers, context, starts):
+def put_arcs(heads, modifiers, scores, all_others, arcs):  # out: arcs (n + 1, n + 1): all others, if they are asked for, are -inf
+    for h in range(arcs.shape[0] if all_others else 0):
+        for m in range(arcs.shape[0]):
+            arcs[h, m] = -np.inf
+    for p in range(modifiers.size):
+        arcs[heads[p], modifiers[p]] = scores[p]
+    return 0
+
+
+@inner
+def scored_candidates(model, partial, arcs, grand, relative, contexts, modifier_start, modifiers, context, starts):
     end = starts.shape[1] - 1
     scores, stops = np.empty(starts[0, end]), np.empty(starts[1, end])
     score_candidates(
-        partial, model[4], model[5], model[6], model[7], model[8], model[9], model[10], model[11], arcs, grand,
+        partial, model[4], model[5], model[6], model[7], model[8], model[9], model[10], model[11], arcs, grand, relative,
         contexts, modifier_start, modifiers, context, starts[0], starts[1], scores, stops,
     )  # fmt: skip
     return scores, stops
 
 
 @inner
-def prune_arcs(model, hashes, second, rule, value, single_root, allowed):  # out: allowed (n + 1, n + 1)
-    n = allowed.shape[0] - 1
+def prune_arcs(model, hashes, second, rule, value, single_root, stacked, allowed, arcs):  # out: allowed, arcs (n + 1, n + 1)
+    """`arcs` are the scores that the pass is stacked on, and then its own."""
     partial, totals = encoded(model, hashes)
-    arcs = scored_arcs(model, partial, totals, allowed, rule == BY_MARGIN)
     contexts, modifier_start, heads, modifiers, context, starts = laid_out(allowed, 0)
+    of_arcs = scored_arcs(model, partial, totals, heads, modifiers, rule == BY_MARGIN, stacked, arcs)
     marginals = np.empty(modifiers.size)
+    put_arcs(heads, modifiers, of_arcs, second, arcs)
     if second:
-        scores, stops = scored_candidates(model, partial, arcs, 0, contexts, modifier_start, modifiers, context, starts)
+        scores, stops = scored_candidates(model, partial, arcs, 0, rule == BY_MARGIN, contexts, modifier_start, modifiers, context, starts)
         margin = -value if rule == BY_MARGIN else np.inf  # a mean is one of all marginals
         best = grandsibling_max_marginals(
             contexts, modifier_start, modifiers, context, starts[0], scores, starts[1], stops, single_root, -np.inf, margin, marginals
         )
     else:
-        of_arcs = np.empty(modifiers.size)
-        for p in range(modifiers.size):
-            of_arcs[p] = arcs[heads[p], modifiers[p]]
-        best = sparse_max_marginals(modifier_start, modifiers, of_arcs, n, single_root, marginals)
+        best = sparse_max_marginals(modifier_start, modifiers, of_arcs, allowed.shape[0] - 1, single_root, marginals)
     if best > -np.inf:
         threshold = threshold_of(rule, value, best, marginals)
         for p in range(modifiers.size):
@@ -197,17 +237,15 @@ def prune_arcs(model, hashes, second, rule, value, single_root, allowed):  # out
 
 
 @inner
-def best_tree(model, hashes, order, single_root, allowed, heads_out):  # out: heads_out (n,)
+def best_tree(model, hashes, order, single_root, stacked, allowed, arcs, heads_out):  # out: arcs (n + 1, n + 1), heads_out (n,)
     partial, totals = encoded(model, hashes)
-    arcs = scored_arcs(model, partial, totals, allowed, True)
     grand = 1 if order == GRANDSIBLING else 0
     contexts, modifier_start, heads, modifiers, context, starts = laid_out(allowed, grand)
+    of_arcs = scored_arcs(model, partial, totals, heads, modifiers, True, stacked, arcs)
     if order == FIRST:
-        of_arcs = np.empty(modifiers.size)
-        for p in range(modifiers.size):
-            of_arcs[p] = arcs[heads[p], modifiers[p]]
         return sparse_eisner(modifier_start, modifiers, of_arcs, single_root, heads_out)
-    scores, stops = scored_candidates(model, partial, arcs, grand, contexts, modifier_start, modifiers, context, starts)
+    put_arcs(heads, modifiers, of_arcs, True, arcs)
+    scores, stops = scored_candidates(model, partial, arcs, grand, 1, contexts, modifier_start, modifiers, context, starts)
     return grandsibling_kernel(contexts, modifier_start, modifiers, context, starts[0], scores, starts[1], stops, single_root, heads_out)
 
 
@@ -222,52 +260,61 @@ def only_tree(allowed, heads):  # out: heads (n,)
 
 @kernel(
     int64(
-        readonly(int64, 2), readonly(int64, 1), MODEL, MODEL, MODEL, MODEL, MODEL,
-        readonly(int64, 1), readonly(float64, 1), int64, int64, int64, int64, writable(int64, 1), writable(int64, 2), writable(boolean, 1),
+        readonly(int64, 2), readonly(int64, 1), MODEL, ROW_MODEL, MODEL, MODEL, MODEL, MODEL,
+        readonly(int64, 1), readonly(float64, 1), readonly(float64, 1), int64, int64, int64, int64,
+        writable(int64, 1), writable(int64, 2), writable(boolean, 1),
     )
 )  # fmt: skip
 def parse_by_cascade(
-    hashes, starts, dictionary, vine, first, second, last, rules, values, has_dictionary, band, order, single_root,
+    hashes, starts, dictionary, rows, vine, first, second, last, rules, values, stacked, has_dictionary, band, order, single_root,
     heads, left, kept,
 ):  # fmt: skip
     """The heads of all words of all sentences, one after the other.
 
-    Sentence s has the rows starts[s] to starts[s + 1] of hashes; rules[p] and values[p] are those of pass p. `last` is the final model, of
-    `order`. out: heads (words,), left (sentences, 4): arcs after the dictionary and after each pass,
-    kept: if it is not empty, the arcs of what is left, sentence after sentence.
+    Sentence s has the rows starts[s] to starts[s + 1] of hashes; rules[p], values[p] and stacked[p] are those of pass p. The final model,
+    `last`, is of `order`; rows prune by a margin. out: heads (words,), left (sentences, 5): arcs after the dictionary and after each
+    pass, kept: if it is not empty, the arcs of what is left, sentence after sentence.
     """
     at, square = 0, 0
     for s in range(starts.size - 1):
         own = hashes[starts[s] : starts[s + 1]]
         n = own.shape[0] - 2 - 4 * PAD
-        allowed = np.empty((n + 1, n + 1), dtype=np.bool_)
+        allowed, arcs = np.empty((n + 1, n + 1), dtype=np.bool_), np.empty((n + 1, n + 1))
         for h in range(n + 1):
             for m in range(n + 1):
                 allowed[h, m] = m > 0 and h != m
         if has_dictionary:
             look_up_lengths(dictionary, own, allowed)
         count_arcs(allowed, left[s], 0)
+        if rules[ROW_PASS] != NO_PASS:
+            score_by_rows(rows, own, arcs)
+            prune_by_choice(arcs, values[ROW_PASS], allowed)
+        count_arcs(allowed, left[s], 1 + ROW_PASS)
         if rules[VINE_PASS] != NO_PASS:
             prune_by_vine(vine, own, band, rules[VINE_PASS], values[VINE_PASS], single_root, allowed)
-        count_arcs(allowed, left[s], 1)
-        for p in range(FIRST_PASS, SECOND_PASS + 2):
+        count_arcs(allowed, left[s], 1 + VINE_PASS)
+        is_one = False  # only one tree is left
+        for p in range(FIRST_PASS, LAST_PASS + 1):
             best = 0.0
-            is_one = p > FIRST_PASS and rules[p - 1] != NO_PASS and left[s, p] == n  # one tree is left, and nothing to find out
             for _ in range(2):
                 if is_one:
                     only_tree(allowed, heads[at : at + n])
-                elif p > SECOND_PASS and order != NOTHING:
-                    best = best_tree(last, own, order, single_root, allowed, heads[at : at + n])
-                elif p <= SECOND_PASS and rules[p] != NO_PASS:
+                elif p == LAST_PASS and order != NOTHING:
+                    best = best_tree(last, own, order, single_root, stacked[p], allowed, arcs, heads[at : at + n])
+                elif p < LAST_PASS and rules[p] != NO_PASS:
                     model = first if p == FIRST_PASS else second
-                    best = prune_arcs(model, own, p == SECOND_PASS, rules[p], values[p], single_root, allowed)
+                    best = prune_arcs(model, own, p == SECOND_PASS, rules[p], values[p], single_root, stacked[p], allowed, arcs)
                 if best > -np.inf:
                     break
-                for m in range(1, n + 1):  # the vine left no tree but the one in which every word is under the one before it
+                for m in range(1, n + 1):  # no tree was left but the one in which every word is under the one before it
                     allowed[m - 1, m] = True
-                count_arcs(allowed, left[s], 1)
-            if p <= SECOND_PASS:
-                count_arcs(allowed, left[s], p + 1)
+                count_arcs(allowed, left[s], 1 + VINE_PASS)
+                if rules[ROW_PASS] != NO_PASS:
+                    left[s, 1 + ROW_PASS] = left[s, 1 + VINE_PASS]
+                    score_by_rows(rows, own, arcs)  # again: there are others now
+            if p < LAST_PASS:
+                count_arcs(allowed, left[s], 1 + p)
+                is_one |= rules[p] != NO_PASS and left[s, 1 + p] == n
         if kept.size > 0:
             kept[square : square + allowed.size] = allowed.reshape(-1)
             square += allowed.size

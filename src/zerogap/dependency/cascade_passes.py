@@ -1,39 +1,50 @@
 """The passes of a cascade over dependency trees: which arcs a coarse model leaves to the next one (Rush 2014, sections 8.3.2 and 8.5.1).
 
     dictionary  arcs no longer than any that training saw between two such tags
+    rows        a word chooses among all its arcs by what reads one word, or two tags: see `features.row_model`
     vine        max-marginals of short arcs, and of outer ones, which stand for all long arcs into a word from one side
     first       max-marginals of arcs under a first-order model
     second      the same with adjacent siblings; a higher-order part is left if its arcs are
     short       vine scores without any tree: a word chooses among its short and outer arcs      (baselines of section 8.5.1)
     local       first-order scores without any tree
+    last        no pass: what chooses among the trees that the passes leave, instead of the parser's own model
+
+A pass may be stacked on the one before it: then the scores of its arcs are added to those of that one, so that it need not read again what
+that one has read.
 
 This is the definition, pass by pass. `cascade_kernel` does all of them for many sentences in one call.
 """
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from zerogap.dependency.candidates import candidates_of
+from zerogap.dependency.row_scoring import score_rows
 from zerogap.dependency.scored import Allowed, Weights, arcs_under, block_under
 from zerogap.dependency.vine_scoring import score_vine
 from zerogap.errors import InputError
 from zerogap.features.part_keys import Encoded, PartFeatures
 from zerogap.features.part_model import PartModel
+from zerogap.features.row_model import RowModel
 from zerogap.features.weight_table import Keys
 from zerogap.grid import Scores
 from zerogap.oracles.eisner import eisner_kernel
 from zerogap.oracles.grandsibling_marginals import max_marginals_of_candidates
 from zerogap.oracles.tree_marginals import projective_max_marginals
 from zerogap.oracles.vine import vine_max_marginals
-from zerogap.relax.cascade import ALL, Rule
+from zerogap.relax.cascade import ALL, MARGIN, Rule
 
-DICTIONARY, VINE, FIRST, SECOND, SHORT, LOCAL = "dictionary", "vine", "first", "second", "short", "local"
-KINDS = (DICTIONARY, VINE, FIRST, SECOND, SHORT, LOCAL)
+DICTIONARY, ROWS, VINE, FIRST, SECOND, LAST = "dictionary", "rows", "vine", "first", "second", "last"
+SHORT, LOCAL = "short", "local"
+KINDS = (DICTIONARY, ROWS, VINE, FIRST, SECOND, LAST, SHORT, LOCAL)
 BANDED = (VINE, SHORT)
+OF_ARCS = (ROWS, FIRST, SECOND)  # passes that others may be stacked on
 
 
 class Marginals(NamedTuple):
@@ -45,28 +56,79 @@ class Marginals(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Pass:
-    """What is left is what reaches the threshold of the rule; a dictionary has none. `band` is that of vine and short."""
+    """What is left is what reaches the threshold of the rule; a dictionary has none. `band` is that of vine and short, `stacked` how much
+    the scores of the pass before it count for its own arcs: 0, or a power of two, so that all is exact."""
 
     kind: str
-    model: PartModel
+    model: PartModel | RowModel
     rule: Rule = ALL
     band: int = 0
+    stacked: float = 0.0
 
     def __post_init__(self) -> None:
         if self.kind not in KINDS:
             raise InputError(f"kind is {self.kind!r}: expected one of {', '.join(KINDS)}.")
         self.rule.checked()
         check_band(self.band)
-        check_features(self.kind, self.model.features)
+        if isinstance(self.model, RowModel) != (self.kind == ROWS):
+            raise InputError(f"a pass of kind {self.kind!r} has a {type(self.model).__name__}: expected rows of weights for rows alone.")
+        if self.kind != ROWS:
+            check_features(self.kind, self.model.features)
+        elif self.rule.name != MARGIN:
+            raise InputError(f"a pass of rows has the rule {self.rule.name!r}: expected {MARGIN!r}.")
+        check_stacked(self.kind, self.stacked)
 
-    def narrowed(self, hashes: Keys, allowed: Allowed, *, single_root: bool = True) -> Allowed:
+    @property
+    def parts(self) -> PartModel:
+        """The model of a pass that is not one of rows."""
+        assert isinstance(self.model, PartModel)
+        return self.model
+
+    def arcs(self, hashes: Keys, allowed: Allowed, before: Scores | None = None) -> Scores:
+        """The scores of arcs that are allowed, of a pass that others may be stacked on; `before` are those of the one that it is on."""
+        features = self.model.features
+        encoded = features.encode_hashes(hashes)
+        if isinstance(self.model, RowModel):
+            scores = np.empty(allowed.shape)
+            score_rows(encoded[0], features.kind_start, features.low_bytes, encoded[1], *self.model.tables, self.model.unit, scores)
+            return np.where(allowed, scores, -np.inf)
+        return arcs_on(arcs_under(features, self.model, encoded, allowed), before, self.stacked)
+
+    def narrowed(self, hashes: Keys, allowed: Allowed, *, single_root: bool = True, before: Scores | None = None) -> Allowed:
         """The arcs that are left of those that are allowed; some tree is among them, if that of every word under the one before it was."""
-        features, encoded = self.model.features, self.model.features.encode_hashes(hashes)
         if self.kind == DICTIONARY:
-            return within_lengths(self.model, encoded, allowed)
-        best, values = marginals_of(self.kind, features, self.model, encoded, allowed, self.band, single_root=single_root)
+            return within_lengths(self.parts, self.model.features.encode_hashes(hashes), allowed)
+        best, values = self.marginals(hashes, allowed, single_root=single_root, before=before)
         found = mapped(self.rule.kept(best, values), allowed, self.band if self.kind in BANDED else None)
         return found if has_tree(found, single_root=single_root) else found | (allowed & chain(len(allowed)))
+
+    def marginals(self, hashes: Keys, allowed: Allowed, *, single_root: bool, before: Scores | None = None) -> Marginals:
+        if self.kind == ROWS:
+            return choices(self.arcs(hashes, allowed), allowed)
+        encoded = self.model.features.encode_hashes(hashes)
+        scaled = None if before is None or not self.stacked else arcs_on(np.zeros(allowed.shape), before, self.stacked)
+        return marginals_of(
+            self.kind, self.model.features, self.parts, encoded, allowed, self.band, single_root=single_root, before=scaled
+        )  # fmt: skip
+
+
+def arcs_on(scores: Scores, before: Scores | None, stacked: float) -> Scores:
+    """Scores of arcs, -inf where there are none, on top of those of the pass before."""
+    return (
+        scores
+        if before is None or not stacked
+        else np.where(scores > -np.inf, scores + stacked * np.where(scores > -np.inf, before, 0.0), scores)
+    )
+
+
+def run_passes(passes: Sequence[Pass], hashes: Keys, allowed: Allowed, *, single_root: bool = True) -> tuple[Allowed, Scores | None]:
+    """What passes leave, one after the other, and the arcs' scores that the next one may be stacked on."""
+    before: Scores | None = None
+    for one in passes:
+        left = one.narrowed(hashes, allowed, single_root=single_root, before=before)
+        before = one.arcs(hashes, allowed, before) if one.kind in OF_ARCS else before
+        allowed = left
+    return allowed, before
 
 
 def has_tree(allowed: Allowed, *, single_root: bool) -> bool:
@@ -85,11 +147,17 @@ def check_band(band: int) -> None:
         raise InputError(f"band is {band!r}: expected a width of 0 or more.")
 
 
+def check_stacked(kind: str, stacked: float) -> None:
+    is_power = isinstance(stacked, float) and (stacked == 0.0 or (2.0**-20 <= stacked <= 2.0**20 and math.frexp(stacked)[0] == 0.5))
+    if not is_power or (stacked and kind not in (FIRST, SECOND, LAST)):
+        raise InputError(f"stacked is {stacked!r} for a pass of kind {kind!r}: expected 0, or a power of two for first, second and last.")
+
+
 def check_features(kind: str, features: PartFeatures) -> None:
     """Raises InputError unless templates are of kinds that the pass scores."""
     accepted = {
         DICTIONARY: ("arc",), VINE: ("arc", "outer"), SHORT: ("arc", "outer"), FIRST: ("arc", "between"), LOCAL: ("arc", "between"),
-        SECOND: ("arc", "between", "sibling"),
+        SECOND: ("arc", "between", "sibling"), LAST: ("arc", "between", "sibling", "stop", "grandparent", "grandsibling"),
     }[kind]  # fmt: skip
     wrong = next((template for template in features.templates if template.kind not in accepted), None)
     if wrong is not None:
@@ -97,9 +165,17 @@ def check_features(kind: str, features: PartFeatures) -> None:
 
 
 def marginals_of(
-    kind: str, features: PartFeatures, weights: Weights, encoded: Encoded, allowed: Allowed, band: int, *, single_root: bool
+    kind: str,
+    features: PartFeatures,
+    weights: Weights,
+    encoded: Encoded,
+    allowed: Allowed,
+    band: int,
+    *,
+    single_root: bool,
+    before: Scores | None = None,
 ) -> Marginals:
-    """What the indices of a pass are worth under weights."""
+    """What the indices of a pass are worth under weights; arcs score `before` more."""
     one, n = 1 if single_root else 0, len(allowed) - 1
     if kind in BANDED:
         near, far = banded_scores(features, weights, encoded, allowed, band)
@@ -108,9 +184,9 @@ def marginals_of(
         worth = np.empty_like(near), np.empty_like(far)
         best = vine_max_marginals(near, far, one, *worth)
         return Marginals(float(best), np.concatenate([values.ravel() for values in worth]))
-    arcs = arcs_under(features, weights, encoded, allowed)
+    arcs = arcs_on(arcs_under(features, weights, encoded, allowed), before, 1.0)
     if kind == LOCAL:
-        return Marginals(0.0, np.where(allowed, arcs - np.append(0.0, arcs[:, 1:].max(axis=0)), -np.inf))
+        return choices(arcs, allowed)
     if kind == FIRST:
         values = np.empty_like(arcs)
         best = projective_max_marginals(arcs, one, values)
@@ -122,6 +198,11 @@ def marginals_of(
     values = np.full((n + 1, n + 1), -np.inf)
     values[candidates.heads, candidates.modifiers] = of_arcs
     return Marginals(best, values)
+
+
+def choices(arcs: Scores, allowed: Allowed) -> Marginals:
+    """Without trees: how much less than the best one of its word every arc scores."""
+    return Marginals(0.0, np.where(allowed, arcs - np.append(0.0, arcs[:, 1:].max(axis=0)), -np.inf))
 
 
 def banded_scores(features: PartFeatures, weights: Weights, encoded: Encoded, allowed: Allowed, band: int) -> tuple[Scores, Scores]:

@@ -1,14 +1,16 @@
-"""What no tree with an arc scores more than, if larger parts are scored around a core of likely arcs alone, and bounded elsewhere.
+"""What no tree with an arc scores more than, if grand-siblings are scored around a core of likely arcs alone, and bounded elsewhere.
 
-Arcs, stops and grandparents are all scored, and siblings if one of the two modifiers is in the core; of grand-siblings, the most numerous
-by far, those whose arcs are all in the core. The others count as much as one with these tokens can at most, by two of them
-(see `bound_notes`):
+Arcs, stops, siblings and grandparents of a sentence are all scored. Of grand-siblings, the most numerous by far, those count as they are
+whose arcs are all in the core, the others as much as one with these tokens can at most, by two of them (see `bound_notes`). The contexts k
+of a head are its heads in the core, and one for all others on each side of it; a modifier there counts with the best of them:
 
-    score[h, side, k, i, j] = arc[h, m_j] + sibling[h, m_i, m_j] + grandparent[k, h, m_j] + grandsibling[k, h, m_i, m_j]
+    above[h, k, m] = arc[h, m] + max_g grandparent[g, h, m] + over[g, h, m]
+    first[h, k, m] = above[h, k, m] + sibling[h, none, m]
+    later[h, k, m] = above[h, k, m] + max_s sibling[h, s, m]
+    pairs[h, k, s, m] = above[h, k, m] + sibling[h, s, m]                                                        s and m in the core
 
-The contexts k of a head are its heads in the core, and one for all others, with the best of their grandparents. So the max-marginals of
-the third-order dynamic program take cubic time, and bound every tree with the arc from above. Trees of the core score what they score:
-the slack of bounds is paid only where a tree leaves it. What was scored is kept for the next, larger core.
+so `oracles.core_marginals` bounds every tree from above, and trees of the core score what they score: the slack of bounds is paid
+only where a tree leaves it.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -18,38 +20,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.dependency.bound_notes import NO_GRAND_SIB, NO_SIB, NO_SIB_MOD
-from zerogap.dependency.scoring import (
-    AT_ONCE,
-    GRAND,
-    GRANDPARENT,
-    GRANDSIBLING,
-    HEAD,
-    LEFT,
-    MOD,
-    RIGHT,
-    SENTENCE,
-    SIB,
-    SIBLING,
-    STOP,
-    TABLE,
-    add_keys,
-    crosses,
-    own,
-    sibling_relations,
-    turn,
-)
+from zerogap.dependency.bound_notes import NO_GRAND_SIB, NO_SIB_MOD
+from zerogap.dependency.scoring import AT_ONCE, GRAND, GRANDSIBLING, HEAD, LEFT, MOD, RIGHT, SIB, STOP, crosses, own, turn
 from zerogap.features.packed_table import bucket_of_key, is_marked, step_of
 from zerogap.features.part_templates import DIRECTION
 from zerogap.features.weight_table import CLEAR
 from zerogap.features.weights import add_weights, table_shift
-from zerogap.oracles.compile import boolean, float64, inner, int64, rare_kernel, readonly, uint32, writable
-from zerogap.oracles.grandsibling_marginals import grandsibling_max_marginals
+from zerogap.oracles.compile import inlined, inner
+from zerogap.oracles.core_marginals import best_sum
 
-OVER_CONTEXTS, OVER_PAIRS, OVER_SIBLINGS = range(
-    3
-)  # grand-siblings by head and modifier, by grandparent and head; siblings by the first two
-BOUNDS = 3
+OVER_CONTEXTS, OVER_PAIRS = range(2)  # bounds of grand-siblings: by head and modifier, by grandparent and head
+BOUNDS = 2
 
 
 @inner
@@ -66,26 +47,17 @@ def add_bounds(keys, owners, size, cells, jumps, shift, floors, totals):  # out:
 
 
 @inner
-def kind_of_bound(bound):
-    """The kind of parts that is bounded, which roles are known, and what is missing."""
-    if bound == OVER_SIBLINGS:
-        return SIBLING, HEAD, MOD, NO_SIB
-    return (GRANDSIBLING, HEAD, MOD, NO_GRAND_SIB) if bound == OVER_CONTEXTS else (GRANDSIBLING, GRAND, HEAD, NO_SIB_MOD)
-
-
-@inner
-def bound_pairs(partial, kind_start, templates, codes, cells, jumps, floors, missing, arcs, unit, over):  # out: over (BOUNDS, n + 1, n + 1)
-    """What parts of two tokens score at most."""
+def bound_pairs(unit, partial, kind_start, templates, codes, cells, jumps, floors, missing, arcs, over):  # out: over (BOUNDS, n + 1, n + 1)
+    """What grand-siblings of two tokens score at most."""
     n = arcs.shape[0] - 1
     shift = table_shift(cells, jumps)
     keys = np.empty(AT_ONCE + partial.shape[2], dtype=np.int64)
     owners, totals = np.empty(keys.size, dtype=np.int64), over.reshape(-1)
-    found = 0
+    begin, stop, least, found = kind_start[GRANDSIBLING], kind_start[GRANDSIBLING + 1], 0, 0
+    for t in range(begin, stop):
+        least += floors[templates[t] - 1]
     for bound in range(BOUNDS):
-        kind, first, second, what = kind_of_bound(bound)
-        begin, stop, least = kind_start[kind], kind_start[kind + 1], 0
-        for t in range(begin, stop):
-            least += floors[templates[t] - 1]
+        first, second, what = (HEAD, MOD, NO_GRAND_SIB) if bound == OVER_CONTEXTS else (GRAND, HEAD, NO_SIB_MOD)
         for h in range(n + 1):
             of_first = partial[first, h]
             for m in range(1, n + 1):
@@ -106,205 +78,185 @@ def bound_pairs(partial, kind_start, templates, codes, cells, jumps, floors, mis
 
 
 @inner
-def score_grandparents(partial, kind_start, templates, codes, cells, numbers, jumps, arcs, scores):
-    """Of all arcs that can be together. out: scores [h, m, g], where they are nan."""
+def score_stops(partial, kind_start, templates, codes, cells, numbers, jumps, arcs, ends, none):
+    """out: ends (n + 1, n + 1) of last modifiers, none (n + 1, 2) of sides without any."""
     n = arcs.shape[0] - 1
-    shift = table_shift(cells, jumps)
-    begin, stop = kind_start[GRANDPARENT], kind_start[GRANDPARENT + 1]
-    keys, both = np.empty(AT_ONCE + partial.shape[2], dtype=np.int64), np.empty(partial.shape[2], dtype=np.int64)
-    owners, totals = np.empty(keys.size, dtype=np.int64), scores.reshape(-1)
-    found = 0
-    for h in range(1, n + 1):
-        of_head = partial[HEAD, h]
-        for m in range(1, n + 1):
-            if arcs[h, m] == -np.inf:
-                continue
-            of_mod = partial[MOD, m]
-            for t in range(begin, stop):
-                both[t] = of_head[t] + of_mod[t]
-            for g in range(n + 1):
-                if arcs[g, h] == -np.inf or crosses(g, h, m) or not np.isnan(scores[h, m, g]):
-                    continue
-                scores[h, m, g] = 0.0
-                of_grand, code = partial[GRAND, g], codes[DIRECTION, turn(g, h, m)]
-                for t in range(begin, stop):
-                    keys[found + t - begin] = ((of_grand[t] + both[t] + code) & CLEAR) | templates[t]
-                found = own(found, found + stop - begin, (h * (n + 1) + m) * (n + 1) + g, owners)
-                if found >= AT_ONCE:
-                    found = add_weights(keys, owners, found, cells, numbers, jumps, shift, totals)
-    add_weights(keys, owners, found, cells, numbers, jumps, shift, totals)
-    return 0
-
-
-@inner
-def score_stops(partial, kind_start, templates, codes, cells, numbers, jumps, modifier_start, modifiers, ends):
-    """out: ends (arcs and sides), none first."""
-    n = partial.shape[1] - 2
     shift = table_shift(cells, jumps)
     begin, stop = kind_start[STOP], kind_start[STOP + 1]
     keys = np.empty(AT_ONCE + partial.shape[2], dtype=np.int64)
-    owners = np.empty(keys.size, dtype=np.int64)
+    owners, totals = np.empty(keys.size, dtype=np.int64), np.zeros((n + 1) * (n + 3))
     found = 0
-    for place in range(1, 2 * n + 2):
-        h, side, first = place >> 1, place & 1, modifier_start[place]
-        for p in range(modifier_start[place + 1] - first + 1):
-            of_sib = partial[SIB, n + 1 if p == 0 else modifiers[first + p - 1]]
-            ends[first + place + p] = 0.0
+    for h in range(n + 1):
+        for s in range(n + 3):  # the last two are none, on either side
+            if s <= n and (s == 0 or arcs[h, s] == -np.inf):
+                continue
+            side = s - n - 1 if s > n else (1 if s > h else 0)
+            of_sib = partial[SIB, min(s, n + 1)]
             for t in range(begin, stop):
                 keys[found + t - begin] = ((partial[HEAD, h, t] + of_sib[t] + codes[DIRECTION, side]) & CLEAR) | templates[t]
-            found = own(found, found + stop - begin, first + place + p, owners)
+            found = own(found, found + stop - begin, h * (n + 3) + s, owners)
             if found >= AT_ONCE:
-                found = add_weights(keys, owners, found, cells, numbers, jumps, shift, ends)
-    add_weights(keys, owners, found, cells, numbers, jumps, shift, ends)
-    return 0
-
-
-@inner
-def score_siblings(
-    partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, core, modifier_start, modifiers, scores
-):  # fmt: skip
-    """Of those that the core has a modifier of, and of first ones. out: scores [h, s, m], where they are nan; s = h is none."""
-    n = partial.shape[1] - 2
-    shift = table_shift(cells, jumps)
-    relations = np.zeros(codes.shape[0], dtype=np.int64)
-    begin, stop = kind_start[SIBLING], kind_start[SIBLING + 1]
-    keys, both = np.empty(AT_ONCE + partial.shape[2], dtype=np.int64), np.empty(partial.shape[2], dtype=np.int64)
-    owners, totals = np.empty(keys.size, dtype=np.int64), scores.reshape(-1)
-    found = 0
-    for place in range(1, 2 * n + 2):
-        h, first = place >> 1, modifier_start[place]
-        size = modifier_start[place + 1] - first
-        of_head = partial[HEAD, h]
-        for p in range(size):
-            s = h if p == 0 else modifiers[first + p - 1]
-            of_sib = partial[SIB, n + 1 if p == 0 else s]
-            for t in range(begin, stop):
-                both[t] = of_head[t] + of_sib[t]
-            for j in range(p, size):
-                m = modifiers[first + j]
-                if not np.isnan(scores[h, s, m]) or not (p == 0 or core[h, s] or core[h, m]):
-                    continue
-                scores[h, s, m] = 0.0
-                sibling_relations(h, s, m, codes, relations)
-                last = add_keys(begin, stop, both, partial[MOD, m], relations, relation, run_end, templates, keys, found)
-                found = own(found, last, (h * (n + 1) + s) * (n + 1) + m, owners)
-                if found >= AT_ONCE:
-                    found = add_weights(keys, owners, found, cells, numbers, jumps, shift, totals)
+                found = add_weights(keys, owners, found, cells, numbers, jumps, shift, totals)
     add_weights(keys, owners, found, cells, numbers, jumps, shift, totals)
+    for h in range(n + 1):
+        for s in range(n + 1):
+            ends[h, s] = totals[h * (n + 3) + s]
+        none[h, LEFT], none[h, RIGHT] = totals[h * (n + 3) + n + 1], totals[h * (n + 3) + n + 2]
     return 0
 
 
 @inner
-def contexts_of(arcs, core, modifier_start, modifiers, contexts, n_core, likely, context, starts):
-    """Heads of a word in the core, and one context for all others. out: all from contexts on, as `grandsibling_kernel` reads them."""
-    n = arcs.shape[0] - 1
-    contexts[0] = n_core[0] = 1
+def lay_out_core(left, core, contexts, start, n_core, likely, context, in_core, core_start, core_modifiers, pair_start, score_start):
+    """out: all from contexts on, as `core_max_marginals` reads them; n_core (n + 1,), likely (n + 1, n + 1): the heads of h in the core.
+
+    After them come a context for all others on the left of h, and one for those on its right, if there are any.
+    """
+    n = left.shape[0] - 1
+    contexts[0], n_core[0], start[0], start[1] = 1, 0, 0, 1
+    for g in range(n + 1):
+        for h in range(n + 1):
+            context[g, h] = in_core[g, h] = -1
     for h in range(1, n + 1):
-        others, n_core[h] = 0, 0
+        size, others = 0, np.zeros(2, dtype=np.int64)
         for g in range(n + 1):
             if core[g, h]:
-                likely[h, n_core[h]] = g
-                n_core[h] += 1
-            elif arcs[g, h] > -np.inf:
-                others = 1
-        contexts[h] = n_core[h] + others
-    n_scores, n_stops = 0, 0
+                likely[h, size], context[g, h] = g, size
+                size += 1
+            elif left[g, h]:
+                others[1 if g > h else 0] = 1
+        n_core[h] = size
+        for g in range(n + 1):
+            if left[g, h] and not core[g, h]:
+                context[g, h] = size + (others[0] if g > h else 0)
+        contexts[h] = size + others[0] + others[1]
+        start[h + 1] = start[h] + contexts[h]
+    at, pairs, scores = 0, 0, 0
     for place in range(2 * n + 2):
-        h = place >> 1
-        size = modifier_start[place + 1] - modifier_start[place]
-        for p in range(modifier_start[place], modifier_start[place + 1]):
-            m = modifiers[p]
-            context[p] = n_core[m]
-            for k in range(n_core[m]):
-                if likely[m, k] == h:
-                    context[p] = k
-        starts[0, place], starts[1, place] = n_scores, n_stops
-        n_scores += contexts[h] * (size + 1) * size
-        n_stops += contexts[h] * (size + 1)
-    starts[0, 2 * n + 2], starts[1, 2 * n + 2] = n_scores, n_stops
+        h, side = place >> 1, place & 1
+        core_start[place], pair_start[place], score_start[place] = at, pairs, scores
+        step = 1 if side == RIGHT else -1
+        m, first = h + step, at
+        while 1 <= m <= n:
+            if core[h, m]:
+                core_modifiers[at], in_core[h, m] = m, at - first
+                at += 1
+            m += step
+        pairs += (at - first) ** 2
+        scores += contexts[h] * (at - first) ** 2
+    core_start[2 * n + 2], pair_start[2 * n + 2], score_start[2 * n + 2] = at, pairs, scores
     return 0
 
 
-@rare_kernel(
-    float64(
-        *SENTENCE, *TABLE, readonly(int64, 1), readonly(uint32, 1), readonly(int64, 1), readonly(int64, 2),
-        readonly(float64, 2), readonly(boolean, 2), readonly(int64, 1), readonly(int64, 1), int64, float64,
-        writable(float64, 3), writable(float64, 3), writable(float64, 3), writable(float64, 1),
-    )
-)  # fmt: skip
-def bounds_of_arcs(
-    partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, bound_cells, bound_jumps, floors, missing,
-    arcs, core, modifier_start, modifiers, single_root, least, over, siblings, grandparents, marginals,
-):  # fmt: skip
-    """What no tree scores more than, and for every arc above -inf, what none with it does, or less if that is below `least`.
+@inlined
+def best_other(row, mask, over, most, start, stop):
+    """max_g row[g] + mask[g] + min(over[g], most), start <= g < stop."""
+    a = b = -np.inf
+    g = start
+    while g + 2 <= stop:
+        one = row[g] + mask[g] + (over[g] if over[g] < most else most)
+        two = row[g + 1] + mask[g + 1] + (over[g + 1] if over[g + 1] < most else most)
+        a = one if one > a else a
+        b = two if two > b else b
+        g += 2
+    if g < stop:
+        one = row[g] + mask[g] + (over[g] if over[g] < most else most)
+        a = one if one > a else a
+    return b if b > a else a
 
-    The layout is that of `Candidates` without contexts; no arc of -inf is in the core. What is known of the sentence from an earlier call,
-    whose arcs were these and others, is not nan in `over` (BOUNDS, n + 1, n + 1), `siblings` [h, s, m] and `grandparents` [h, m, g].
-    out: those three, marginals (arcs,).
-    """
+
+@inner
+def bound_modifiers(
+    arcs, left, core, siblings, grandparents, over, contexts, start, n_core, likely, core_start, core_modifiers, score_start,
+    first, later, pairs,
+):  # fmt: skip
+    """Without grand-siblings of the core. out: first, later (rows, n + 1), pairs."""
     n = arcs.shape[0] - 1
-    shift = table_shift(cells, jumps)
-    ends = np.empty(modifiers.size + 2 * n + 2)
-    if np.isnan(over[0, 0, n]):
-        bound_pairs(partial, kind_start, templates, codes, bound_cells, bound_jumps, floors, missing, arcs, numbers[0], over)
-    score_grandparents(partial, kind_start, templates, codes, cells, numbers, jumps, arcs, grandparents)
-    score_stops(partial, kind_start, templates, codes, cells, numbers, jumps, modifier_start, modifiers, ends)
-    score_siblings(
-        partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, core, modifier_start, modifiers, siblings
-    )
-    contexts, n_core = np.empty(n + 1, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
-    likely, context = np.zeros((n + 1, n + 1), dtype=np.int64), np.empty(modifiers.size, dtype=np.int64)  # likely [h, k]
-    starts = np.empty((2, 2 * n + 3), dtype=np.int64)
-    contexts_of(arcs, core, modifier_start, modifiers, contexts, n_core, likely, context, starts)
-    scores, stops = np.empty(starts[0, 2 * n + 2]), np.empty(starts[1, 2 * n + 2])
-    keys = np.empty(AT_ONCE + partial.shape[2], dtype=np.int64)
-    owners, found = np.empty(keys.size, dtype=np.int64), 0
-    begin, stop = kind_start[GRANDSIBLING], kind_start[GRANDSIBLING + 1]
-    above, more = np.empty(n + 1), np.empty(n + 1)
-    both = np.empty(partial.shape[2], dtype=np.int64)
-    for place in range(1, 2 * n + 2):
-        h = place >> 1
-        first, size = modifier_start[place], modifier_start[place + 1] - modifier_start[place]
-        of_head = partial[HEAD, h]
+    mask, mask_far, others, of_pairs = np.empty(n + 1), np.empty(n + 1), np.empty((2, n + 1)), np.empty(n + 1)
+    after, above = np.empty(n + 1), np.empty(n + 1)
+    first[:, :], later[:, :] = -np.inf, -np.inf
+    for h in range(n + 1):
+        n_left = 0
+        for z in range(n + 1):
+            mask[z] = 0.0 if left[h, z] else -np.inf
+            mask_far[z] = 0.0 if left[h, z] and not core[h, z] else -np.inf
+            is_other = left[z, h] and not core[z, h]
+            others[0, z] = 0.0 if is_other and z < h else -np.inf
+            others[1, z] = 0.0 if is_other and z > h else -np.inf
+            n_left += is_other and z < h
+            of_pairs[z] = over[OVER_PAIRS, z, h]
+        for m in range(1, n + 1):
+            if left[h, m]:
+                after[m] = best_sum(siblings[h, m], mask_far if core[h, m] else mask, min(h, m) + 1, max(h, m))
         for k in range(contexts[h]):
-            g = likely[h, k]
-            is_likely = k < n_core[h]
-            for j in range(size):  # above: what is the same for all siblings, without grand-siblings; more: bounds of these
-                m = modifiers[first + j]
-                value, more[j] = -np.inf, 0.0
-                if h == 0:
-                    value = 0.0
-                elif is_likely:
-                    value = -np.inf if crosses(g, h, m) else grandparents[h, m, g]
-                    more[j] = min(over[OVER_CONTEXTS, h, m], over[OVER_PAIRS, g, h])
-                else:
-                    more[j] = over[OVER_CONTEXTS, h, m]
-                    for other in range(n + 1):
-                        if arcs[other, h] > -np.inf and not core[other, h] and not crosses(other, h, m):
-                            value = max(value, grandparents[h, m, other])
-                above[j] = arcs[h, m] + value
-            for p in range(size + 1):
-                stops[starts[1, place] + k * (size + 1) + p] = ends[first + place + p]
-                row = starts[0, place] + (k * (size + 1) + p) * size
-                s = h if p == 0 else modifiers[first + p - 1]
-                is_near = p == 0 or core[h, s]
-                for t in range(begin, stop):
-                    both[t] = of_head[t] + partial[SIB, n + 1 if p == 0 else s, t] + partial[GRAND, g, t]
-                for j in range(p, size):
-                    m = modifiers[first + j]
-                    pair = siblings[h, s, m] if is_near or core[h, m] else over[OVER_SIBLINGS, h, m]
-                    if not (h > 0 and is_likely and is_near and core[h, m] and above[j] > -np.inf):
-                        scores[row + j] = above[j] + pair + more[j]
+            r, is_likely = start[h] + k, k < n_core[h]
+            g = likely[h, k] if is_likely else 0
+            of_side = others[0 if k == n_core[h] and n_left > 0 else 1]
+            for m in range(1, n + 1):
+                above[m] = -np.inf
+                if not left[h, m]:
+                    continue
+                low, high, value, more = min(h, m), max(h, m), 0.0, 0.0  # more: a bound on grand-siblings, if value has none
+                if h > 0 and is_likely:
+                    if crosses(g, h, m):
                         continue
-                    scores[row + j] = above[j] + pair
+                    value, more = grandparents[h, m, g], min(over[OVER_CONTEXTS, h, m], of_pairs[g])
+                    if not core[h, m]:
+                        value, more = value + more, 0.0
+                elif h > 0:
+                    most = over[OVER_CONTEXTS, h, m]
+                    value = max(
+                        best_other(grandparents[h, m], of_side, of_pairs, most, 0, low),
+                        best_other(grandparents[h, m], of_side, of_pairs, most, high + 1, n + 1),
+                    )
+                above[m] = arcs[h, m] + value
+                first[r, m] = above[m] + siblings[h, m, h]
+                later[r, m] = above[m] + after[m] + more
+            for side in range(2):
+                place = 2 * h + side
+                begin, size = core_start[place], core_start[place + 1] - core_start[place]
+                for j in range(size):
+                    m, at = core_modifiers[begin + j], score_start[place] + (k * size + j) * size
+                    for i in range(j):
+                        pairs[at + i] = above[m] + siblings[h, m, core_modifiers[begin + i]]
+    return 0
+
+
+@inner
+def add_grandsiblings(
+    partial, kind_start, templates, codes, cells, numbers, jumps, contexts, start, n_core, likely, core_start, core_modifiers, score_start,
+    first, pairs,
+):  # fmt: skip
+    """Those whose arcs are all in the core. out: first, pairs."""
+    n = contexts.size - 1
+    shift = table_shift(cells, jumps)
+    begin, stop = kind_start[GRANDSIBLING], kind_start[GRANDSIBLING + 1]
+    keys = np.empty((2, AT_ONCE + partial.shape[2]), dtype=np.int64)
+    owners, with_mod = np.empty(keys.shape, dtype=np.int64), np.empty(partial.shape[2], dtype=np.int64)
+    all_first, found, found_first = first.reshape(-1), 0, 0
+    for h in range(1, n + 1):
+        for side in range(2):
+            place = 2 * h + side
+            at, size = core_start[place], core_start[place + 1] - core_start[place]
+            for k in range(n_core[h]):
+                g = likely[h, k]
+                for j in range(size):
+                    m = core_modifiers[at + j]
+                    if crosses(g, h, m):
+                        continue
                     code = codes[DIRECTION, turn(g, h, m)]
                     for t in range(begin, stop):
-                        keys[found + t - begin] = ((both[t] + partial[MOD, m, t] + code) & CLEAR) | templates[t]
-                    found = own(found, found + stop - begin, row + j, owners)
-                    if found >= AT_ONCE:
-                        found = add_weights(keys, owners, found, cells, numbers, jumps, shift, scores)
-    add_weights(keys, owners, found, cells, numbers, jumps, shift, scores)
-    stops[starts[1, 0]] = 0.0  # nothing is to the left of the root
-    return grandsibling_max_marginals(
-        contexts, modifier_start, modifiers, context, starts[0], scores, starts[1], stops, single_root, least, np.inf, marginals
-    )
+                        with_mod[t] = partial[GRAND, g, t] + partial[HEAD, h, t] + partial[MOD, m, t] + code
+                        keys[0, found_first + t - begin] = ((with_mod[t] + partial[SIB, n + 1, t]) & CLEAR) | templates[t]
+                    found_first = own(found_first, found_first + stop - begin, (start[h] + k) * (n + 1) + m, owners[0])
+                    if found_first >= AT_ONCE:
+                        found_first = add_weights(keys[0], owners[0], found_first, cells, numbers, jumps, shift, all_first)
+                    for i in range(j):
+                        s = core_modifiers[at + i]
+                        for t in range(begin, stop):
+                            keys[1, found + t - begin] = ((with_mod[t] + partial[SIB, s, t]) & CLEAR) | templates[t]
+                        found = own(found, found + stop - begin, score_start[place] + (k * size + j) * size + i, owners[1])
+                        if found >= AT_ONCE:
+                            found = add_weights(keys[1], owners[1], found, cells, numbers, jumps, shift, pairs)
+    add_weights(keys[0], owners[0], found_first, cells, numbers, jumps, shift, all_first)
+    add_weights(keys[1], owners[1], found, cells, numbers, jumps, shift, pairs)
+    return 0

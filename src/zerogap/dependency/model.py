@@ -142,7 +142,8 @@ class Parser:
             block = self.block(encoded, allowed)
             heads, bound = block.best(single_root=self.single_root)
             return heads, block, self.solution(encoded, heads, bound, DynamicProgram(), begin)
-        from zerogap.dependency.dual_decomposition import Agreement, agreed
+        from zerogap.dependency.dual_decomposition import agreed
+        from zerogap.dependency.head_agreement import Agreement
 
         def candidate(heads: Integers) -> Candidate:
             return Candidate(tuple(heads.tolist()), score_of_tree(self.model.features, self.model, encoded, heads))
@@ -252,14 +253,20 @@ def sharing_tokens(parser: Parser) -> Parser:
     if all(model.features.tokens is parser.model.features.tokens for model in models if model):
         return parser
     tokens = TokenHashes(attributes_of(template for model in models if model for template in model.features.templates))
-    shared = [replace(model, features=PartFeatures(model.features.templates, tokens)) if model else None for model in models]
-    assert shared[0] is not None
-    labeller = Labeller(parser.labeller.sets, shared[2]) if parser.labeller and shared[2] else None
-    passes = tuple(replace(one, model=model) for one, model in zip(parser.passes, shared[3:], strict=True) if model)
-    bounds = parser.stored_bounds
-    if bounds is not None:
-        bounds = replace(bounds, model=shared[0], found=[replace(one, model=shared[0]) for one in bounds.found])
-    return replace(parser, model=shared[0], pruner=shared[1], labeller=labeller, stored_bounds=bounds, passes=passes)
+
+    def shared(model: PartModel) -> PartModel:
+        return replace(model, features=PartFeatures(model.features.templates, tokens))
+
+    model, labeller, bounds = shared(parser.model), parser.labeller, parser.stored_bounds
+    passes = [replace(one, model=replace(one.model, features=PartFeatures(one.model.features.templates, tokens))) for one in parser.passes]
+    return replace(
+        parser,
+        model=model,
+        pruner=None if parser.pruner is None else shared(parser.pruner),
+        labeller=None if labeller is None else Labeller(labeller.sets, shared(labeller.model)),
+        stored_bounds=None if bounds is None else replace(bounds, model=model, found=[replace(one, model=model) for one in bounds.found]),
+        passes=tuple(passes),
+    )
 
 
 def parts_of_three(allowed: Allowed) -> int:

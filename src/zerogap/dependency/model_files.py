@@ -5,6 +5,7 @@ Nothing that is read is believed, as kernels read what is made of it without loo
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,17 +18,20 @@ from zerogap.features.archive import read_archive, write_archive
 from zerogap.features.part_keys import PartFeatures, TokenHashes, attributes_of
 from zerogap.features.part_model import PartModel, from_arrays, to_arrays
 from zerogap.features.part_templates import parse_part_templates
+from zerogap.features.row_model import RowModel, rows_from_arrays, rows_to_arrays
 
 if TYPE_CHECKING:
     from zerogap.dependency.cascade_passes import Pass
 
 FORMAT, VERSION = "zerogap-dependency-model", 1
+ROWS = "rows"  # the kind of passes whose weights stand in rows
 BOUNDS, PASS = "bounds", "pass"  # arrays of files that have some are named so
 
 
 def write_parser(parser: Parser, path: str | Path) -> None:
     """One file, which is there completely or not at all."""
-    parts = {"model": parser.model, "pruner": parser.pruner, "labeller": parser.labeller.model if parser.labeller else None}
+    parts: dict[str, PartModel | RowModel | None] = {"model": parser.model, "pruner": parser.pruner}
+    parts["labeller"] = parser.labeller.model if parser.labeller else None
     parts |= {f"{PASS}{i}": one.model for i, one in enumerate(parser.passes)}
     header: dict[str, Any] = {
         "format": FORMAT, "version": VERSION, "order": parser.order, "threshold": parser.threshold, "single_root": parser.single_root,
@@ -35,7 +39,7 @@ def write_parser(parser: Parser, path: str | Path) -> None:
         "templates": {name: [line_of(t.kind, t.text) for t in part.features.templates] for name, part in parts.items() if part},
     }  # fmt: skip
     if parser.passes:
-        header["passes"] = [[one.kind, *one.rule, one.band] for one in parser.passes]
+        header["passes"] = [[one.kind, *one.rule, one.band, *([one.stacked] if one.stacked else [])] for one in parser.passes]
     if parser.labeller:
         sets = parser.labeller.sets
         header["labels"] = {
@@ -46,7 +50,7 @@ def write_parser(parser: Parser, path: str | Path) -> None:
     arrays: dict[str, Any] = {}
     for name, part in parts.items():
         if part:
-            arrays |= to_arrays(part, name)
+            arrays |= rows_to_arrays(part, name) if isinstance(part, RowModel) else to_arrays(part, name)
     if parser.bounds is not None:
         from zerogap.features.part_bounds import bounds_to_arrays
 
@@ -82,10 +86,12 @@ def parser_of(header: dict[str, Any], arrays: dict[str, Any], where: str) -> Par
             raise FormatError(
                 f"{where}: the order is {order!r}, the threshold {threshold!r}: expected one of {', '.join(ORDERS)}, and 0 to 1."
             )
-        parts = {name: from_arrays(arrays, name, features, where) for name, features in templates.items()}
+        rows = {f"{PASS}{i}" for i, row in enumerate(header.get("passes", ())) if row[0] == ROWS}
+        parts = {name: from_arrays(arrays, name, features, where) for name, features in templates.items() if name not in rows}
         labeller = Labeller(sets_of(header["labels"], where), parts["labeller"]) if "labels" in header else None
         about = header.get("about", {})
-        passes = passes_of(header["passes"], parts) if "passes" in header else ()
+        in_rows = {name: rows_from_arrays(arrays, name, templates[name], where) for name in rows}
+        passes = passes_of(header["passes"], {**parts, **in_rows}) if "passes" in header else ()
     except FormatError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, InputError) as error:
@@ -101,11 +107,11 @@ def parser_of(header: dict[str, Any], arrays: dict[str, Any], where: str) -> Par
     )  # fmt: skip
 
 
-def passes_of(rows: list[list[Any]], parts: dict[str, PartModel]) -> tuple[Pass, ...]:
+def passes_of(rows: list[list[Any]], parts: Mapping[str, PartModel | RowModel]) -> tuple[Pass, ...]:
     from zerogap.dependency.cascade_passes import Pass  # most parsers do without
     from zerogap.relax.cascade import Rule
 
-    return tuple(Pass(kind, parts[f"{PASS}{i}"], Rule(rule, value), band) for i, (kind, rule, value, band) in enumerate(rows))
+    return tuple(Pass(kind, parts[f"{PASS}{i}"], Rule(rule, value), band, *on) for i, (kind, rule, value, band, *on) in enumerate(rows))
 
 
 def sets_of(value: dict[str, Any], where: str) -> LabelSets:

@@ -17,12 +17,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.dependency.decoders import best_by_candidates
-from zerogap.dependency.dual_decomposition import Agreement, no_tree
+from zerogap.dependency.dual_decomposition import no_tree
+from zerogap.dependency.head_agreement import Agreement
 from zerogap.dependency.head_scores import head_scores
 from zerogap.dependency.problem import Problem, Tree
 from zerogap.errors import Infeasible
 from zerogap.grid import Scores
-from zerogap.oracles.head_automata import CLOSED
+from zerogap.oracles.head_sides import CLOSED
 from zerogap.oracles.tree_marginals import projective_max_marginals
 from zerogap.proof.certificate import Certificate
 from zerogap.proof.solution import Solution, Trace

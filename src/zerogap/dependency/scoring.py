@@ -1,4 +1,4 @@
-"""Scores of the parts of a sentence under a table of weights, and the keys of the features of a tree.
+"""Scores of the parts of a sentence under a table of weights.
 
 `partial` has, for each role, token and template, the sum that the token adds to the key (see `features.part_keys`); a key is the sum over
 the roles of a part and a number for how its tokens lie. Everything here takes time in proportion to parts times templates.
@@ -58,16 +58,6 @@ def sibling_relations(h, s, m, codes, relations):  # out: relations; s == h: m i
 def turn(g, h, m):
     """Number of the directions of two arcs."""
     return 2 + 2 * (1 if h > g else 0) + (1 if m > h else 0)
-
-
-@inner
-def add_inside(partial, across, token, inside, n_inside):  # out: inside
-    """Adds a token that lies between head and modifier, unless one like it is there (by the first template that reads it)."""
-    for i in range(n_inside):
-        if partial[BETWEEN, inside[i], across] == partial[BETWEEN, token, across]:
-            return n_inside
-    inside[n_inside] = token
-    return n_inside + 1
 
 
 @inner
@@ -201,6 +191,15 @@ def only_heads(arcs):
 
 
 @inner
+def farthest(only, modifiers, first, size):
+    """How many candidates of a side there are up to the last that has no other head; 0 if all have."""
+    for p in range(size, 0, -1):
+        if only[modifiers[first + p - 1]]:
+            return p
+    return 0
+
+
+@inner
 def crosses(g, h, m):
     """Whether an arc from h to m has g below it: no projective tree has an arc from inside the span of another."""
     return (h < g and g <= m) or (m <= g and g < h)
@@ -209,18 +208,19 @@ def crosses(g, h, m):
 @kernel(
     int64(
         *SENTENCE,
-        *TABLE, readonly(float64, 2), int64,
+        *TABLE, readonly(float64, 2), int64, int64,
         readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1),
         writable(float64, 1), writable(float64, 1),
     )
 )  # fmt: skip
 def score_candidates(
-    partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, arcs, grand,
+    partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, arcs, grand, relative,
     contexts, modifier_start, modifiers, context, score_start, stop_start, scores, stops,
 ):  # fmt: skip
     """out: scores, stops, as the grand-sibling kernel reads them: arcs, siblings, grandparents and grand-siblings summed up.
 
-    A word with one head left is under it in all trees: what passes over it is in none, and is not scored.
+    A word with one head left is under it in all trees: what passes over it is in none, and is not scored. With `relative`, what all
+    trees have scores 0 as well, as only differences between trees matter then.
     """
     n = contexts.shape[0] - 1
     only = only_heads(arcs)
@@ -247,13 +247,22 @@ def score_candidates(
             first = modifier_start[place]
             size = modifier_start[place + 1] - first
             block, grands, ends = score_start[place], at + (size + 1) * size, at + (size + 1) * size + n_heads * size
+            sure = farthest(only, modifiers, first, size)
             for p in range(size + 1):  # p = 0: no modifier
                 s = n + 1 if p == 0 else modifiers[first + p - 1]
+                if found >= AT_ONCE:
+                    found = add_weights(keys, owners, found, cells, numbers, jumps, shift, sums)
                 of_sib, begin = partial[SIB, s], found
-                for t in range(kind_start[STOP], kind_start[STOP + 1]):
-                    keys[found] = ((of_head[t] + of_sib[t] + codes[DIRECTION, side]) & CLEAR) | templates[t]
-                    found += 1
-                own(begin, found, ends + p, owners)
+                if not relative or (p >= sure and sure < size):
+                    for t in range(kind_start[STOP], kind_start[STOP + 1]):
+                        keys[found] = ((of_head[t] + of_sib[t] + codes[DIRECTION, side]) & CLEAR) | templates[t]
+                        found += 1
+                    own(begin, found, ends + p, owners)
+                if p == size:
+                    break
+                follows = relative and only[modifiers[first + p]] and (p == 0 or only[s])  # the next modifier, in all trees
+                if follows and n_heads == 1:
+                    continue
                 for t in range(begin_sibling, stop_sibling):
                     with_sib[t] = of_head[t] + of_sib[t]
                 for t in range(begin_both, stop_both):
@@ -265,10 +274,13 @@ def score_candidates(
                     of_mod = partial[MOD, m]
                     if found >= AT_ONCE:
                         found = add_weights(keys, owners, found, cells, numbers, jumps, shift, sums)
-                    sibling_relations(h, h if p == 0 else s, m, codes, relations)
-                    begin = found
-                    found = add_keys(begin_sibling, stop_sibling, with_sib, of_mod, relations, relation, run_end, templates, keys, found)
-                    own(begin, found, at + p * size + j, owners)
+                    if not follows:
+                        sibling_relations(h, h if p == 0 else s, m, codes, relations)
+                        begin = found
+                        found = add_keys(
+                            begin_sibling, stop_sibling, with_sib, of_mod, relations, relation, run_end, templates, keys, found
+                        )
+                        own(begin, found, at + p * size + j, owners)
                     if grand and h > 0:
                         for t in range(begin_both, stop_both):
                             with_mod[t] = with_sib[t] + of_mod[t]
@@ -289,7 +301,7 @@ def score_candidates(
                     with_sib[t] = of_grand[t] + of_head[t]
                 for j in range(size):
                     m = modifiers[first + j]
-                    if crosses(g, h, m):
+                    if crosses(g, h, m) or (relative and n_heads == 1 and only[m]):
                         continue
                     if found >= AT_ONCE:
                         found = add_weights(keys, owners, found, cells, numbers, jumps, shift, sums)
@@ -318,73 +330,6 @@ def score_candidates(
                         scores[block + j] = -np.inf if is_over or (grand and h > 0 and crosses(heads[k], h, m)) else score
             at = ends + size + 1
     return 0
-
-
-@kernel(
-    int64(
-        *SENTENCE, readonly(int64, 2),
-        readonly(boolean, 2), readonly(int64, 1), writable(int64, 1),
-    )
-)  # fmt: skip
-def choice_keys(partial, kind_start, relation, run_end, templates, codes, totals, chosen, heads, keys):
-    """The keys of all features of the arcs that are chosen, if words take themselves to have these heads; returns how many.
-
-    That is a tree if chosen[heads[m - 1], m] and nothing else is. out: keys, long enough.
-    """
-    n = heads.shape[0]
-    relations = np.zeros(codes.shape[0], dtype=np.int64)
-    inside = np.empty(n + 1, dtype=np.int64)
-    none = n + 1
-    size = 0
-    across = kind_start[ACROSS]
-    for h in range(n + 1):
-        for side in range(2):
-            if h == 0 and side == LEFT:
-                continue
-            step = 1 if side == RIGHT else -1
-            s = none
-            m = h + step
-            while 1 <= m <= n:
-                if not chosen[h, m]:
-                    m += step
-                    continue
-                arc_relations(h, m, totals, codes, relations)
-                for t in range(kind_start[ARC], kind_start[ARC + 1]):
-                    keys[size] = ((partial[HEAD, h, t] + partial[MOD, m, t] + relations[relation[t]]) & CLEAR) | templates[t]
-                    size += 1
-                if kind_start[ACROSS] < kind_start[ACROSS + 1]:
-                    n_inside = 0
-                    b = h + step
-                    while b != m:
-                        n_inside = add_inside(partial, across, b, inside, n_inside)
-                        b += step
-                    for t in range(kind_start[ACROSS], kind_start[ACROSS + 1]):
-                        base = partial[HEAD, h, t] + partial[MOD, m, t] + relations[relation[t]]
-                        for i in range(n_inside):
-                            keys[size] = ((base + partial[BETWEEN, inside[i], t]) & CLEAR) | templates[t]
-                            size += 1
-                sibling_relations(h, h if s == none else s, m, codes, relations)
-                for t in range(kind_start[SIBLING], kind_start[SIBLING + 1]):
-                    key = partial[HEAD, h, t] + partial[SIB, s, t] + partial[MOD, m, t] + relations[relation[t]]
-                    keys[size] = (key & CLEAR) | templates[t]
-                    size += 1
-                if h > 0:
-                    g = heads[h - 1]
-                    code = codes[DIRECTION, turn(g, h, m)]
-                    for t in range(kind_start[GRANDPARENT], kind_start[GRANDPARENT + 1]):
-                        key = partial[GRAND, g, t] + partial[HEAD, h, t] + partial[MOD, m, t] + code
-                        keys[size] = (key & CLEAR) | templates[t]
-                        size += 1
-                    for t in range(kind_start[GRANDSIBLING], kind_start[GRANDSIBLING + 1]):
-                        key = partial[GRAND, g, t] + partial[HEAD, h, t] + partial[SIB, s, t] + partial[MOD, m, t] + code
-                        keys[size] = (key & CLEAR) | templates[t]
-                        size += 1
-                s = m
-                m += step
-            for t in range(kind_start[STOP], kind_start[STOP + 1]):
-                keys[size] = ((partial[HEAD, h, t] + partial[SIB, s, t] + codes[DIRECTION, side]) & CLEAR) | templates[t]
-                size += 1
-    return size
 
 
 @kernel(float64(writable(int64, 1), *TABLE))

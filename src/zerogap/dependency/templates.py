@@ -10,16 +10,8 @@ from collections.abc import Sequence
 
 from zerogap.dependency.sentences import Sentence
 
-PRUNER = """
-arc: distance
-arc: head.{pos}+distance
-arc: mod.{pos}+distance
-arc: head.lower
-arc: mod.lower
-arc: mod.lower+distance
-arc: head.lower+distance
-arc: head.{tag}+mod.{tag}
-arc: head.{pos}+mod.{pos}+distance
+# Two words, and two tokens with their neighbours
+NEIGHBOURS = """
 arc: head.lower+mod.{pos}
 arc: head.{pos}+mod.lower
 arc: head.lower+mod.lower
@@ -31,60 +23,28 @@ arc: head.{tag}+mod.{tag}[-1]+mod.{tag}
 arc: head.{tag}+mod.{tag}+mod.{tag}[1]
 arc: head.{tag}[-1]+head.{tag}+mod.{tag}
 arc: head.{tag}+head.{tag}[1]+mod.{tag}
+"""
+PRUNER = (
+    """
+arc: distance
+arc: head.{pos}+distance
+arc: mod.{pos}+distance
+arc: head.lower
+arc: mod.lower
+arc: mod.lower+distance
+arc: head.lower+distance
+arc: head.{tag}+mod.{tag}
+arc: head.{pos}+mod.{pos}+distance
+"""
+    + NEIGHBOURS
+    + """
 arc: head.{pos}+mod.{pos}+count({pos}={verb})
 arc: head.{pos}+mod.{pos}+count({pos}={punctuation})
 arc: head.{pos}+mod.lower+count({pos}={verb})
 arc: head.{pos}+mod.lower+count({pos}={punctuation})
 arc: head.{pos}+between.{pos}+mod.{pos}
 """
-
-DICTIONARY_TEMPLATES = """
-arc: head.{pos}+mod.{pos}
-"""
-
-# Of the passes of a cascade (Rush 2014, section 8.5.2): those of a vine read nothing between its arcs, which are short
-VINE = """
-arc: distance
-arc: head.{pos}+distance
-arc: mod.{pos}+distance
-arc: mod.lower+distance
-arc: head.lower+distance
-arc: head.{tag}+mod.{tag}
-arc: head.{pos}+mod.{pos}+distance
-arc: head.lower+mod.{pos}
-arc: head.{pos}+mod.lower
-arc: head.{pos}+head.{pos}[1]+mod.{pos}[-1]+mod.{pos}
-arc: head.{pos}[-1]+head.{pos}+mod.{pos}[-1]+mod.{pos}
-arc: head.{pos}+head.{pos}[1]+mod.{pos}+mod.{pos}[1]
-arc: head.{pos}[-1]+head.{pos}+mod.{pos}+mod.{pos}[1]
-arc: head.{pos}+mod.{pos}[-1]+mod.{pos}+distance
-arc: head.{pos}+mod.{pos}+mod.{pos}[1]+distance
-arc: head.{pos}[-1]+head.{pos}+mod.{pos}+distance
-arc: head.{pos}+head.{pos}[1]+mod.{pos}+distance
-outer: mod.{pos}
-outer: mod.{tag}
-outer: mod.lower
-outer: mod.{pos}[-1]+mod.{pos}
-outer: mod.{pos}+mod.{pos}[1]
-outer: mod.{pos}[-1]+mod.{pos}+mod.{pos}[1]
-outer: mod.{pos}[-2]+mod.{pos}[-1]+mod.{pos}
-outer: mod.{pos}+mod.{pos}[1]+mod.{pos}[2]
-outer: mod.{pos}[-3]+mod.{pos}
-outer: mod.{pos}+mod.{pos}[3]
-outer: mod.lower+mod.{pos}[1]
-outer: mod.{pos}[-1]+mod.lower
-"""
-
-BASIC_SIBLINGS = """
-sibling: head.{pos}+sib.{pos}+mod.{pos}
-sibling: head.{tag}+sib.{tag}+mod.{tag}
-sibling: sib.{pos}+mod.{pos}+distance
-sibling: head.{pos}+sib.{word}+mod.{pos}
-sibling: head.{pos}+sib.{pos}+mod.{word}
-sibling: head.{word}+sib.{pos}+mod.{pos}
-sibling: sib.{word}+mod.{pos}
-sibling: sib.{pos}+mod.{word}
-"""
+)
 
 ARCS = """
 arc: bias

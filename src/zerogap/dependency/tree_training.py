@@ -30,7 +30,7 @@ from zerogap.oracles.arborescence import maximum_arborescence
 from zerogap.oracles.eisner import eisner_kernel
 
 if TYPE_CHECKING:
-    from zerogap.dependency.dual_decomposition import Agreement
+    from zerogap.dependency.head_agreement import Agreement
 
 SMALLEST_PRICE = 2.0**-30
 
@@ -73,7 +73,7 @@ def train_trees(
         return arcs
 
     def agreement_under(weights: Weights, encoded: Encoded, arcs: Scores, allowed: Allowed) -> Agreement:
-        from zerogap.dependency.dual_decomposition import Agreement
+        from zerogap.dependency.head_agreement import Agreement
         from zerogap.dependency.head_scoring import heads_under
 
         scores = heads_under(features, weights, encoded, arcs, allowed, grand=grand, single_root=single_root)

@@ -71,6 +71,18 @@ def step_of(key, cells, jumps, shift):
     return ((differs ^ SIGN) - SIGN) if 0 <= differs <= WEIGHT_PART else np.int64(0)
 
 
+@inlined
+def place_of(key, cells, jumps, shift):
+    """The cell of a key, -1 if it is not there."""
+    high = np.uint64(shift)
+    low = np.uint64(64) - high
+    key = np.uint64(key)
+    bucket = bucket_of_key(key, jumps)
+    cell = cell_at(key, np.uint64(bucket) >> np.uint64(MARKS), high, np.uint64(cells.shape[0] - 1))
+    differs = np.int64(np.uint64(cells[cell]) ^ ((key << low) & ~np.uint64(WEIGHT_PART)))
+    return np.int64(cell) if is_marked(key, bucket) and 0 <= differs <= WEIGHT_PART else np.int64(-1)
+
+
 @inner
 def steps_of(keys, size, cells, jumps, shift):  # out: keys (scratch)
     """The sum of the weights of the first keys, in units."""

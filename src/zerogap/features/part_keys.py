@@ -218,13 +218,13 @@ def fill_partial(hashes, readings, terms, counts, partial, totals):  # out: part
     flat = partial.reshape(-1)
     for i in range(flat.size):
         flat[i] = 0
-    for token in range(n + 2):
-        row = token + PAD if token <= n else hashes.shape[0] - 1 - PAD
-        for i in range(readings.shape[0]):
-            total = np.int64(0)
-            for p in range(readings[i, 2], readings[i, 3]):
-                total += hashes[row + terms[p, 1], terms[p, 0]] * terms[p, 2]
-            partial[readings[i, 0], token, readings[i, 1]] = total
+    for i in range(readings.shape[0]):  # token by token within a term: nothing but the hashes is read again
+        of_role, t = partial[readings[i, 0]], readings[i, 1]
+        for p in range(readings[i, 2], readings[i, 3]):
+            attribute, row, factor = terms[p, 0], PAD + terms[p, 1], terms[p, 2]
+            for token in range(n + 1):
+                of_role[token, t] += hashes[row + token, attribute] * factor
+            of_role[n + 1, t] += hashes[hashes.shape[0] - 1 - 2 * PAD + row, attribute] * factor
     for c in range(totals.shape[0]):
         totals[c, 0] = totals[c, 1] = 0
         for token in range(1, n + 1):
