@@ -14,8 +14,8 @@ of those sentences that `auto` was run on too. Rows:
     dp                    exhaustive intersection, up to 16 million pieces
     ilp, lp               constraints D0 to D6 in HiGHS, of what `relaxation` leaves of the forest; where that has over 200,000 trigrams of
                           paths or 2,000 leaves, it does not fit and counts as not solved
-    lagrangian            method="lagrangian" (sections 5.3 and 5.4): prices, partitions of the words, leaves and paths; says with how many
-                          parts sentences closed
+    lagrangian            method="lagrangian" (sections 5.3 and 5.4): prices, partitions of the words, leaves and paths, a
+                          search of the split forest; says with how many parts sentences closed
     leaves                sections 5.3 and 5.4 on leaves and paths alone, at most 500 iterations and 12 parts, of what `relaxation` leaves
     verify                the certificates of `auto`, checked by zerogap.verify
     forest                time to build the forest, which no other row counts
@@ -211,7 +211,7 @@ def report(given: argparse.Namespace) -> None:
 
 
 def partitions(found: list[dict[str, Any]], limit: float) -> None:
-    """With how many parts sentences closed, by length; the thesis' figures beside."""
+    """What closed sentences, by length: prices, with so many parts, or a search of a forest that was split or was not."""
     if not found:
         return
     print(f"\nLagrangian relaxation with partitions (sections 5.3 and 5.4): % of sentences closed within {limit:g} s of CPU time")
@@ -222,7 +222,7 @@ def partitions(found: list[dict[str, Any]], limit: float) -> None:
     print(
         f"{'words':10}"
         + "".join(f"{name:>9}" for name, _ in kinds)
-        + f"{'finest':>9}{'open':>9}{'sentences':>11}{'mean s':>9}{'median s':>9}{'splits':>9}"
+        + f"{'search':>9}{'unsplit':>9}{'open':>9}{'sentences':>11}{'mean s':>9}{'median s':>9}{'splits':>9}"
     )
     for a, b in (*BINS, (0, 10**6)):
         part = [e for e in found if a <= e["words"] <= b]
@@ -230,7 +230,8 @@ def partitions(found: list[dict[str, Any]], limit: float) -> None:
             continue
         closed = [e for e in part if proven(e, limit)]
         shares = [sum(e["by"] != "search" and chosen(e) for e in closed) for _, chosen in kinds]
-        shares += [sum(e["by"] == "search" for e in closed), len(part) - len(closed)]
+        shares += [sum(e["by"] == "search" and (e["splits"] > 0) == after for e in closed) for after in (True, False)]
+        shares.append(len(part) - len(closed))
         seconds = [e["seconds"] for e in part]
         cells = "".join(f"{100 * n / len(part):9.1f}" for n in shares)
         times = f"{statistics.mean(seconds):9.2f}{statistics.median(seconds):9.2f}"

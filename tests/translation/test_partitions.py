@@ -120,6 +120,7 @@ def test_never_wrong_and_never_lazy(problem, with_leaves, worst):
     with pytest.MonkeyPatch.context() as patch:
         if not with_leaves:
             patch.setattr(partitions, "LEAF_EDGES", -1)
+        patch.setattr(partitions, "searched", lambda *_: False)
         found = close_by_partitions(problem, compiled, best, time_limit=None, max_pieces=10**6)
     assert problem.score(found.best) == found.score == found.bound == scores_of(problem)[-1]
     assert found.by in ("prices", "leaves")
@@ -145,14 +146,16 @@ def test_certificates_hold(problem):
     verify(problem, solution)
 
 
-@given(syntax_problems(spans=True))
-@settings(max_examples=30)
-def test_what_is_too_large_is_searched(problem):
+@given(syntax_problems(spans=True), st.sampled_from(["MOST_EDGES", "MANY_EDGES"]), st.booleans())
+@settings(max_examples=60)
+def test_what_is_too_large_is_searched(problem, which, worst):
+    """As it is, or after a split."""
     assume(few(problem))
     compiled = compile_problem(problem)
-    best = cube_prune(problem, limit=1, compiled=compiled)
+    best = min(all_derivations(problem.forest), key=problem.score) if worst else cube_prune(problem, limit=1, compiled=compiled)
+    assume(problem.score(best) > -np.inf)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(partitions, "MOST_EDGES", 0)
+        patch.setattr(partitions, which, 0)
         patch.setattr(partitions, "LEAF_EDGES", -1)
         found = close_by_partitions(problem, compiled, best, time_limit=None, max_pieces=10**6)
     assert found.by in ("prices", "search")

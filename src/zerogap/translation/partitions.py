@@ -7,7 +7,8 @@
    split forest begin where those of the forest before it ended. Then from 1 again.
 3. What is left of a split forest soon is small. Then every leaf gets multipliers of its own, for itself and for the steps of its
    paths (D3 to D6, zerogap.translation.ngram_relaxation).
-4. Where split forests grow too large, or the time is nearly over, the forest is searched: the finest partition.
+4. Where a split closes little, where split forests grow large, or the time is nearly over, the split forest is searched, with its
+   prices as bounds on what is outside of a piece: few pieces at first, and if those are not enough, the next split comes before more.
 
 Every derivation above the best known one is in every split forest, so a bound that falls to the known score proves it. Departures:
 section 5.4 colours all pairs anew, and its hypergraph stays as it is; here a partition refines the one before, only what is left is
@@ -43,7 +44,9 @@ SHARPEST = 16.0  # of confusion: only what comes closest to the bound
 WORK, FEWEST = 6_000_000, 12  # hyperedges times words that are coloured; more words make larger forests
 CUBE_EDGES, CUBE_LIMIT = 100_000, 50  # forests that are small enough to look for a better derivation in them
 LEAF_EDGES, LEAVES, LEAF_ITERATIONS = 150, 120, 60  # what is small enough for multipliers of leaves and paths
-MOST_EDGES = 4_000_000  # of all split forests together: beyond this, the forest is searched; pricing a million takes about ten seconds
+MANY_EDGES = 1_000_000  # of all split forests together: beyond this, every one is searched; to price so many takes about ten seconds
+MOST_EDGES = 4_000_000  # and beyond this, the search is the end
+FEW_PIECES = 250_000  # of a search that may come too soon
 MOST_CELLS = 100_000_000  # vertices times words of a split forest, which are tables in memory
 SEARCH_SHARE = 0.3  # of the time, kept for a search of what partitions leave
 PATIENCE = 16  # splits one after the other that close nearly nothing, before what is left is searched
@@ -58,7 +61,7 @@ class Closed(NamedTuple):
     bound: float
     parts: int
     splits: int
-    by: str  # "prices", "leaves" (multipliers of leaves and paths), "search" (the finest partition), or "" for a gap that is left
+    by: str  # "prices", "leaves" (multipliers of leaves and paths), "search" (of the split forest), or "" for a gap that is left
     prices: Relaxed  # of the whole forest
     trace: Trace
 
@@ -125,14 +128,16 @@ def close_by_partitions(problem: SyntaxProblem, given: Compiled, best: Derivatio
             return ended("leaves")
         left = progress.left()
         if left is not None and time_limit is not None and left <= SEARCH_SHARE * time_limit:
-            return ended("search" if searched(progress, given, whole, max_pieces) else "")
+            return ended("search" if searched(progress, level, priced, max_pieces) else "")
+        if (stalls or n_edges > MANY_EDGES) and searched(progress, level, priced, min(max_pieces, FEW_PIECES)):
+            return ended("search")
         following = next_level(level, priced, progress.score, sharpness, random)
         if following is None:
             progress.proved(progress.score)
             return ended("prices")
         n_edges += following.problem.forest.n_edges
         if stalls > PATIENCE or n_edges > MOST_EDGES or cells(following) > MOST_CELLS:
-            return ended("search" if searched(progress, given, whole, max_pieces) else "")
+            return ended("search" if searched(progress, level, priced, max_pieces) else "")
         splits, level, gap = splits + 1, following, priced.bound - progress.score
         if level.problem.forest.n_edges <= CUBE_EDGES:
             other = cube_prune(level.problem, limit=CUBE_LIMIT, compiled=level.given)
@@ -194,16 +199,14 @@ def leaves_close(progress: Progress, level: Level, priced: Relaxed) -> bool:
     return progress.proved(found.bound)
 
 
-def searched(progress: Progress, given: Compiled, whole: Relaxed, max_pieces: int) -> bool:
-    """The finest partition: whether a search of the forest above the best derivation ended in time.
-
-    It is that of `auto`; classes of words before a vertex would only have it look at pieces more than once."""
+def searched(progress: Progress, level: Level, priced: Relaxed, max_pieces: int) -> bool:
+    """Whether a search of what is left, split so far, above the best derivation ended in time and among so many pieces."""
     left = progress.left()
     if left is not None and left <= 0.0:
         return False
-    found = search(progress.problem, given, whole, threshold=progress.score, limit=max_pieces, seconds=left)
+    found = search(level.problem, level.given, priced, threshold=progress.score, limit=max_pieces, seconds=left)
     if not found.complete:
         return False
     if found.best is not None:
-        progress.found(found.best)
+        progress.found(tuple(level.edges[list(found.best)].tolist()))
     return progress.proved(progress.score)
