@@ -98,6 +98,26 @@ def test_exact_cascade(run, trees, tmp_path):
     assert run("verify", proofs).code == 0
 
 
+def test_penalties(run, trees, tmp_path):
+    """An exact cascade without passes, and the trees of a parser without a pruner."""
+    model, plain, proofs = tmp_path / "sure.npz", tmp_path / "plain.npz", tmp_path / "proofs.jsonl"
+    done = run("train", "dependency", trees[0], "-o", model, "--epochs", 1, "--penalties")
+    assert done.code == 0, done.errors
+    replace(Parser.load(model), pruner=None).save(plain)
+    found = run("parse", trees[1], "--model", model, "--method", "exact-cascade", "--certificates", proofs)
+    assert found.code == 0, found.errors
+    assert "all proven optimal" in found.errors
+    assert found.output == run("parse", trees[1], "--model", plain).output
+    assert run("verify", proofs).code == 0
+    for options, message in (
+        (["--model", "first"], "--penalties was given with --model first"),
+        (["--non-projective"], "--penalties was given with --non-projective"),
+        (["--learner", "bp"], "--penalties was given with --algorithm bp"),
+    ):
+        refused = run("train", "dependency", trees[0], "-o", model, "--penalties", *options)
+        assert (refused.code, message in refused.errors) == (1, True), refused.errors
+
+
 def test_factors(run, trees, tmp_path):
     """A parser with sets of arcs is trained, used and checked as others are."""
     model, patterns, proofs = tmp_path / "rich.npz", tmp_path / "patterns.txt", tmp_path / "proofs.jsonl"

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from zerogap.dependency.bound_notes import compute_bounds
-from zerogap.dependency.exact_cascade import ExactCascade, of_kind
+from zerogap.dependency.exact_cascade import ExactCascade
 from zerogap.dependency.part_scores import sentence_parts
 from zerogap.dependency.parts import meaning
 from zerogap.dependency.scored import every_arc
 from zerogap.dependency.scoring import GRANDPARENT, SIBLING, crosses
 from zerogap.dependency.sentences import Sentence
 from zerogap.dependency.triple_scores import fill_triples
-from zerogap.features.part_model import PartModel
+from zerogap.features.part_model import PartModel, cells_of_kinds
 from zerogap.features.value_classes import find_classes, readings_of
 
 from .test_cascade import treebank
@@ -46,7 +46,8 @@ def filled(bounded, sentence, name):
     found = np.zeros((n + 1, n + 1, n + 1))
     fill_triples(
         kind, model.unit, model.features.encode(sentence.columns, n)[0], kind_start, relation, templates, codes,
-        *of_kind(model, name[:-1]), *of_kind(bounds.table, name[:-1]), bounds.floors.astype(np.int64), ExactCascade(bounded).missing,
+        *cells_of_kinds(model, [name[:-1]]), *cells_of_kinds(bounds.table, [name[:-1]]),
+        bounds.floors.astype(np.int64), ExactCascade(bounded).missing,
         *classes_of(model.features, sentence), found,
     )  # fmt: skip
     return found

@@ -11,6 +11,7 @@ import functools
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Protocol
 
 import numpy as np
 
@@ -157,6 +158,12 @@ class Cascade:
         return heads, np.ascontiguousarray(left[:, [KINDS.index(kind) for kind in by_kind if kind != LAST]])
 
 
+class HasProblem(Protocol):
+    """A cascade, of whichever kind."""
+
+    def problem(self, sentence: Sentence) -> Problem: ...
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class FastParse:
     """A tree, its labels if the parser has a labeller, and how much better one could be; `verify(parse.problem, parse.solution)`."""
@@ -164,7 +171,7 @@ class FastParse:
     sentence: Sentence
     labels: tuple[str, ...] | None
     solution: Solution[Heads]
-    cascade: Cascade
+    cascade: HasProblem
 
     @property
     def heads(self) -> Heads:

@@ -23,10 +23,10 @@ from zerogap.dependency.score_bounds import bounds_or_error
 from zerogap.dependency.scored import Allowed, Integers, arcs_under, block_under, every_arc, score_of_tree
 from zerogap.dependency.sentences import Sentence
 from zerogap.errors import InputError
-from zerogap.features.packed_table import Jumps, packed
+from zerogap.features.packed_table import Jumps
 from zerogap.features.part_bounds import WeightBounds
 from zerogap.features.part_keys import Encoded
-from zerogap.features.part_model import PartModel
+from zerogap.features.part_model import cells_of_kinds
 from zerogap.features.value_classes import readings_of
 from zerogap.features.weight_table import Keys
 from zerogap.grid import Scores
@@ -62,8 +62,8 @@ class ExactCascade:
             )
         object.__setattr__(self, "bounds", bounds_or_error(parser))
         object.__setattr__(self, "core", Cascade(parser))
-        tables = [of_kind(parser.model, kind) for kind in ("sibling", "grandparent")]
-        tables += [of_kind(self.bounds.table, kind) for kind in ("sibling", "grandparent", "grandsibling")]
+        tables = [cells_of_kinds(parser.model, [kind]) for kind in ("sibling", "grandparent")]
+        tables += [cells_of_kinds(self.bounds.table, [kind]) for kind in ("sibling", "grandparent", "grandsibling")]
         object.__setattr__(self, "tables", tuple(tables))
         object.__setattr__(self, "missing", missing_codes(self.core.parser.model.features))
 
@@ -136,10 +136,3 @@ def likely_arcs(arcs: Scores) -> Allowed:
     found, n = np.zeros(arcs.shape, dtype=np.bool_), len(arcs) - 1
     found[np.argpartition(arcs[:, 1:], max(0, n - LIKELY_HEADS), axis=0)[-LIKELY_HEADS:], np.arange(1, n + 1)] = True
     return found
-
-
-def of_kind(model: PartModel, kind: str) -> tuple[Keys, Jumps]:
-    """A table of the weights of one kind of parts."""
-    is_wanted = np.array([template.kind == kind for template in model.features.templates], dtype=np.bool_)
-    places = np.flatnonzero(is_wanted[(model.keys & 255) - 1])
-    return packed(model.keys[places], model.steps[places])

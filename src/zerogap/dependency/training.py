@@ -12,8 +12,8 @@ from zerogap.dependency.label_training import train_labels
 from zerogap.dependency.model import ORDERS, Parser, sharing_tokens
 from zerogap.dependency.problem import check_acyclic
 from zerogap.dependency.sentences import Sentence
+from zerogap.dependency.templates import ARCS, FEW_ARCS, fill_in, known_columns
 from zerogap.dependency.templates import ORDERS as TEMPLATES
-from zerogap.dependency.templates import fill_in, known_columns
 from zerogap.dependency.training_options import Options, Progress
 from zerogap.dependency.tree_training import train_trees
 from zerogap.errors import InputError, InvalidStructure, UnknownMethod
@@ -47,6 +47,7 @@ def train(
     checkpoints: str | Path | None = None,
     shards: int = 1,
     spread: Spread = one_by_one,
+    penalties: float | None = None,
     report: Callable[[Progress], None] | None = None,
 ) -> Parser:
     """A parser from sentences with trees; with `labels`, those of the sentences are learned too.
@@ -59,6 +60,9 @@ def train(
     goes on from there. With `projective=False` arcs may cross; with `relaxed` heads then learn to choose their modifiers without any tree,
     which is faster (Rush 2014, section 6.6). With several `shards`, trees are learned on all of them at once, and weights are mixed after
     every epoch (McDonald et al. 2010); `spread` says who does them, as `zerogap.batch.spreading.spread_over` gives it.
+
+    With `penalties`, larger parts only cost (see `penalties`, which has a number for it), so that `ExactCascade` is fast; there are fewer
+    templates of arcs then, unless `templates` are given.
     """
     for name, given, known in (("order", order, ORDERS), ("algorithm", algorithm, ALGORITHMS)):
         if given not in known:
@@ -74,6 +78,8 @@ def train(
         )
     if isinstance(shards, bool) or not isinstance(shards, int) or shards < 1 or (shards > 1 and algorithm not in ("mira", "perceptron")):
         raise InputError(f"shards is {shards!r} with algorithm {algorithm!r}: expected 1, or more with 'mira' or 'perceptron'.")
+    if penalties is not None:
+        check_penalties(penalties, order, algorithm, projective=projective)
     for name, number in (("epochs", epochs), ("seed", seed), ("min_count", min_count)):
         if isinstance(number, bool) or not isinstance(number, int) or number < 0:
             raise InputError(f"{name} is {number!r}: expected an integer, 0 or more.")
@@ -84,7 +90,8 @@ def train(
     train_set = checked(sentences, single_root, "sentences")
     held_out = checked(development, single_root, "development") if development else []
     columns = known_columns(train_set)
-    lines = fill_in(TEMPLATES[order], columns) if templates is None else templates
+    text = TEMPLATES[order] if penalties is None else TEMPLATES[order].replace(ARCS, FEW_ARCS)
+    lines = fill_in(text, columns) if templates is None else templates
     parsed = parse_part_templates(lines)
     check_columns(parsed, [*train_set, *held_out])
     labelled = [sentence for sentence in train_set if sentence.labels is not None]
@@ -96,7 +103,9 @@ def train(
     folder = None if checkpoints is None else Path(checkpoints)
     if folder is not None:
         folder.mkdir(parents=True, exist_ok=True)
-    options = Options(epochs, seed, step, projective, single_root, threshold, min_count, patience, folder, report, relaxed, shards, spread)
+    options = Options(
+        epochs, seed, step, projective, single_root, threshold, min_count, patience, folder, report, relaxed, shards, spread, penalties
+    )
     pruner, candidates, held_out_candidates = None, None, None
     if order != "first" and threshold > 0.0:
         pruner, candidates, held_out_candidates = train_pruner(train_set, held_out, columns, options)
@@ -104,6 +113,16 @@ def train(
     judged = [sentence for sentence in held_out if sentence.labels is not None]
     labeller = train_labels(train_set, judged, columns, options, most_features) if labels and labelled else None
     return sharing_tokens(Parser(order, model, pruner, threshold, labeller, single_root, projective))
+
+
+def check_penalties(penalties: float, order: str, algorithm: str, *, projective: bool) -> None:
+    if isinstance(penalties, bool) or not isinstance(penalties, int | float) or not 0.0 <= penalties < np.inf:
+        raise InputError(f"penalties is {penalties!r}: expected a number, 0 or more.")
+    if order == "first" or algorithm not in ("mira", "perceptron") or not projective:
+        raise InputError(
+            f"penalties={penalties} was given with order {order!r}, algorithm {algorithm!r} and projective={projective}: expected an order"
+            " above 'first', 'mira' or 'perceptron', and projective=True."
+        )
 
 
 def check_columns(templates: Sequence[PartTemplate], sentences: Sequence[Sentence]) -> None:

@@ -47,6 +47,7 @@ class Options:
     relaxed: bool = False  # learn from what heads choose on their own
     shards: int = 1  # more: iterative parameter mixing
     spread: Spread = one_by_one  # who does the shards
+    penalties: float | None = None  # larger parts only cost; by so much less, after every sentence, what its right tree has
 
     def stage(self, name: str, epochs: int, fingerprint: str, evaluate: Any = None) -> dict[str, Any]:
         """What `run_epochs` is told."""

@@ -3,6 +3,9 @@
 MIRA asks for a margin of the Hamming loss: wrong arcs get 1 more before the best tree is looked for, and the step is the smallest that
 gives the margin, but not more than `step` (Crammer et al. 2006; Rush 2014, section 8.4.3). Non-projective trees with larger parts are
 found by dual decomposition, which need not end with a proof here; or no tree is looked for (`relaxed`; section 6.6).
+
+With `penalties`, larger parts than arcs only cost: their weights stay at 0 or below, and what right trees have costs less after every
+sentence. Then the arcs of a good tree score little more than the tree, and `penalty_search` has little to do.
 """
 
 from __future__ import annotations
@@ -15,13 +18,14 @@ import numpy as np
 from zerogap.dependency.candidates import candidates_of
 from zerogap.dependency.field import train_field
 from zerogap.dependency.model import GRAND
+from zerogap.dependency.penalties import ceilings_of
 from zerogap.dependency.scored import Allowed, Weights, arcs_under, block_under, every_arc, keys_of_choice, keys_of_tree
 from zerogap.dependency.sentences import Sentence
 from zerogap.dependency.training_options import Integers, Options, fingerprint_of, gold_heads, start_with
 from zerogap.features.part_keys import Encoded, PartFeatures
 from zerogap.features.part_model import PartModel, part_model
 from zerogap.features.part_templates import PartTemplate
-from zerogap.features.weight_learning import WeightTable
+from zerogap.features.weight_learning import NO_CEILINGS, WeightTable
 from zerogap.features.weight_table import Keys
 from zerogap.grid import Scores
 from zerogap.learning.mixing import run_mixed
@@ -49,6 +53,7 @@ def train_trees(
     features = PartFeatures(templates)
     single_root, grand = options.single_root, order in GRAND
     gold = [gold_heads(sentence, options) for sentence in sentences]
+    ceilings = NO_CEILINGS if options.penalties is None else ceilings_of(features)
 
     def best_tree(weights: Weights, encoded: Encoded, allowed: Allowed, right: Integers | None) -> Integers:
         arcs = arcs_with_margin(weights, encoded, allowed, right)
@@ -91,12 +96,14 @@ def train_trees(
         by_heads = not options.projective and order != "first"
         margin = right if algorithm == "mira" else None
         towards = keys_of_tree(features, encoded, right)
+        if options.penalties is not None:
+            table.lift(towards[ceilings[towards & 255] == 0.0], options.penalties)
 
         def away_from(away: Keys, loss: float) -> None:
             signs = np.ones(len(towards) + len(away))
             signs[len(towards) :] = -1.0
             least, most = (loss, options.most) if algorithm == "mira" else (-1.0, 1.0)
-            table.step(np.concatenate([towards, away]), signs, loss=least, most=most, grow=options.min_count == 0)
+            table.step(np.concatenate([towards, away]), signs, loss=least, most=most, grow=options.min_count == 0, ceilings=ceilings)
 
         if not by_heads:
             found = best_tree(table, encoded, allowed, margin)
@@ -132,7 +139,7 @@ def train_trees(
 
     fingerprint = fingerprint_of(
         sentences, features.templates, order, algorithm, options.most, options.seed, single_root, options.threshold,
-        options.projective, options.relaxed,
+        options.projective, options.relaxed, *([] if options.penalties is None else [options.penalties]),
     )  # fmt: skip
     stage = options.stage("tree", options.epochs, fingerprint, unlabelled_accuracy if held_out else None)
     if algorithm == "crf":

@@ -7,6 +7,7 @@ the bytes of their differences, one plane of bytes after the other, which compre
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import FormatError, InputError
-from zerogap.features.packed_table import jumps_alone, packed
+from zerogap.features.packed_table import Jumps, jumps_alone, packed
 from zerogap.features.part_keys import PartFeatures
 from zerogap.features.weight_table import Keys
 from zerogap.features.weights import Table
@@ -61,6 +62,13 @@ def part_model(features: PartFeatures, keys: Keys, weights: Scores, *, bits: int
         kept = kept[order[:most]]
     kept = kept[np.argsort(keys[kept])]
     return PartModel(features, keys[kept], steps[kept], unit)
+
+
+def cells_of_kinds(model: PartModel, kinds: Sequence[str]) -> tuple[Keys, Jumps]:
+    """The cells and jumps of a table of the weights of some kinds of parts, which is smaller than that of all."""
+    is_wanted = np.array([template.kind in kinds for template in model.features.templates], dtype=np.bool_)
+    places = np.flatnonzero(is_wanted[(model.keys & 255) - 1])
+    return packed(model.keys[places], model.steps[places])
 
 
 def to_arrays(model: PartModel, name: str) -> dict[str, Any]:

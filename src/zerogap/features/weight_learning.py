@@ -1,7 +1,7 @@
 """Weights while they are learned: a table that grows, steps of MIRA and the perceptron, and averages over all moments.
 
 Every weight has its drift, the sum of its changes times the moments at which they happened (see `learning.averaging`); the average is
-weight - drift / moments.
+weight - drift / moments. Weights of a template may have a ceiling, which no step takes them beyond.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -18,6 +18,8 @@ from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
 
 FULLEST = 0.5  # share of places that are taken
 NO_JUMPS = np.zeros(0, dtype=np.uint32)
+LOW_BYTES = 256  # of keys: the numbers of templates
+NO_CEILINGS = np.full(LOW_BYTES, np.inf)
 
 
 @kernel(
@@ -36,17 +38,18 @@ def move_all(old_cells, old_numbers, old_values, cells, numbers, values):  # out
 
 @kernel(
     int64(
-        readonly(int64, 1), readonly(float64, 1), float64, float64, float64, int64,
+        readonly(int64, 1), readonly(float64, 1), float64, float64, float64, int64, readonly(float64, 1),
         writable(int64, 1), writable(float64, 1), writable(float64, 2), writable(int64, 1), writable(float64, 1),
     )
 )  # fmt: skip
-def update(changed, signs, loss, most, moment, grow, cells, numbers, values, touched, result):
+def update(changed, signs, loss, most, moment, grow, ceilings, cells, numbers, values, touched, result):
     """One step of MIRA towards the features of sign 1 and away from those of sign -1 (Crammer et al. 2006; Rush 2014, section 8.4.3).
 
         step = min(most, (loss - margin) / |difference|^2)        with loss < 0: a step of the perceptron, which is `most`
 
-    Signs may be other amounts. `moment` is when it happens, for the average; without `grow`, keys that are not there stay out. Returns how
-    many keys are new; there must be room for them.
+    Signs may be other amounts. `moment` is when it happens, for the average; without `grow`, keys that are not there stay out. Weights do
+    not go beyond the `ceilings` of their templates, and those that are there and should go up do not count in the norm. Returns how many
+    keys are new; there must be room for them.
     out: cells, numbers, values (drift, difference; difference is 0 before and after), touched (scratch, at least as long as changed),
     result (step, margin).
     """
@@ -66,8 +69,9 @@ def update(changed, signs, loss, most, moment, grow, cells, numbers, values, tou
     for i in range(changed.shape[0]):  # sums over the features of the difference, through all that changed them
         cell = touched[i]
         if cell >= 0:
+            difference = values[1, cell >> 1]
             margin += numbers[cell + 1] * signs[i]
-            norm += values[1, cell >> 1] * signs[i]
+            norm += 0.0 if difference > 0.0 and numbers[cell + 1] >= ceilings[changed[i] & 255] else difference * signs[i]
     step = most
     if loss >= 0.0:
         step = 0.0 if norm <= 0.0 or loss <= margin else min(most, (loss - margin) / norm)
@@ -76,11 +80,26 @@ def update(changed, signs, loss, most, moment, grow, cells, numbers, values, tou
         if cell >= 0:
             difference = values[1, cell >> 1]
             if difference != 0.0:
-                numbers[cell + 1] += step * difference
-                values[0, cell >> 1] += moment * step * difference
+                before = numbers[cell + 1]
+                after = min(before + step * difference, ceilings[changed[i] & 255])
+                numbers[cell + 1] = after
+                values[0, cell >> 1] += moment * (after - before)
                 values[1, cell >> 1] = 0.0
     result[0], result[1] = step, margin
     return n_new
+
+
+@kernel(int64(readonly(int64, 1), float64, float64, readonly(int64, 1), writable(float64, 1), writable(float64, 2)))
+def lift(keys, amount, moment, cells, numbers, values):  # out: numbers, values
+    """Takes weights below 0 up by an amount, but not above 0, as often as they are there."""
+    shift = shift_of(cells.shape[0] >> 1)
+    for i in range(keys.shape[0]):
+        cell = cell_of(keys[i], cells, shift)
+        if cells[cell] != EMPTY and numbers[cell + 1] < 0.0:
+            change = min(amount, -numbers[cell + 1])
+            numbers[cell + 1] += change
+            values[0, cell >> 1] += moment * change
+    return 0
 
 
 class WeightTable:
@@ -114,13 +133,20 @@ class WeightTable:
         if n > len(self.touched):
             self.touched = np.zeros(2 * n, dtype=np.int64)
 
-    def step(self, changed: Keys, signs: Scores, *, loss: float = -1.0, most: float = 1.0, grow: bool = True) -> float:
-        """A step of MIRA, or of size `most` if there is no loss; returns its size."""
+    def step(
+        self, changed: Keys, signs: Scores, *, loss: float = -1.0, most: float = 1.0, grow: bool = True, ceilings: Scores = NO_CEILINGS
+    ) -> float:
+        """A step of MIRA, or of size `most` if there is no loss; returns its size. `ceilings` are by the low bytes of keys."""
         self.make_room(len(changed))
         self.n_keys += update(
-            changed, signs, loss, most, self.moment, 1 if grow else 0, self.cells, self.numbers, self.values, self.touched, self.result
-        )
+            changed, signs, loss, most, self.moment, 1 if grow else 0, ceilings,
+            self.cells, self.numbers, self.values, self.touched, self.result,
+        )  # fmt: skip
         return float(self.result[0])
+
+    def lift(self, keys: Keys, amount: float) -> None:
+        """Takes weights below 0 nearer to it."""
+        lift(keys, amount, self.moment, self.cells, self.numbers, self.values)
 
     def average(self) -> tuple[Keys, Scores]:
         """All keys, and the means of their weights at every moment."""

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from zerogap.dependency.cascade import Cascade, FastParse
     from zerogap.dependency.exact_cascade import ExactCascade
     from zerogap.dependency.factor_model import FactorParse, FactorParser
+    from zerogap.dependency.penalty_cascade import PenaltyCascade
 
 STALE = {"conllu": ("deps",), "conllx": ("phead", "pdeprel")}  # what is no longer true when heads change
 TAGS = ("upos", "xpos")
@@ -50,7 +51,7 @@ class ParsedSentence:
 
     sentence: Sentence
     solution: Solution[Heads]
-    parser: Parser | FactorParser | Cascade | ExactCascade
+    parser: Parser | FactorParser | Cascade | ExactCascade | PenaltyCascade
     text: str | None = None  # in which its tokens are
     tokens: tuple[Token, ...] | None = None
     offset: int = 0  # of that text in the document

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from zerogap.dependency.cascade import Cascade, FastParse
     from zerogap.dependency.exact_cascade import ExactCascade
     from zerogap.dependency.factor_model import FactorParse, FactorParser
+    from zerogap.dependency.penalty_cascade import PenaltyCascade
     from zerogap.sequence.tagger import Tagger
 
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 class Pipeline:
     """A parser, and a tagger for what has no tags. `zerogap.load("en")` gives one for English."""
 
-    parser: Parser | FactorParser | Cascade | ExactCascade
+    parser: Parser | FactorParser | Cascade | ExactCascade | PenaltyCascade
     tagger: Tagger | None = None
     at_once: int = 1  # sentences that are best parsed together
 
@@ -93,11 +94,11 @@ class Pipeline:
     def exact(self) -> Pipeline:
         """The same with a cascade that loses nothing: the best of all trees, not only of those that the pruner leaves.
 
-        InputError if the parser has no cascade, or no bounds on its weights.
+        InputError if its larger parts do not only cost, and it has no cascade, or no bounds on its weights.
         """
-        from zerogap.dependency.exact_cascade import ExactCascade  # most do without
+        from zerogap.dependency.penalty_cascade import exact_cascade  # most do without
 
-        return replace(self, parser=ExactCascade(self.without_factors()))
+        return replace(self, parser=exact_cascade(self.without_factors()))
 
     def without_factors(self) -> Parser:
         if not isinstance(self.parser, Parser):
