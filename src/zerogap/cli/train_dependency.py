@@ -117,8 +117,8 @@ def train_dependency_command(
         bool,
         typer.Option(
             "--penalties",
-            help="Learn larger parts that only cost, and fewer features of arcs: about as accurate, and zerogap parse --method exact-cascade"
-            " proves the best of all trees many times faster.",
+            help="Learn larger parts that only cost, and fewer features of arcs: nearly as accurate, and zerogap parse"
+            " --method exact-cascade proves the best of all trees many times faster.",
         ),
     ] = False,
     cascade: Annotated[

@@ -8,13 +8,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from zerogap.dependency.cascade import FastParse
+from zerogap.dependency.cascade import NO_TOKENS, FastParse
 from zerogap.dependency.exact_cascade import ExactCascade
 from zerogap.dependency.model import Parser, sharing_tokens
 from zerogap.dependency.penalties import OF_ARCS, has_penalties_only
-from zerogap.dependency.penalty_search import MARGIN, STEP, best_under_penalties
+from zerogap.dependency.penalty_search import MARGIN, STEP, parse_under_penalties
 from zerogap.dependency.problem import Problem
-from zerogap.dependency.scored import every_arc, score_of_tree
 from zerogap.dependency.sentences import Sentence
 from zerogap.errors import InputError
 from zerogap.features.part_model import PartModel, cells_of_kinds
@@ -67,21 +66,32 @@ class PenaltyCascade:
 
     def parse(self, sentence: Sentence) -> FastParse:
         """The best tree of all, with its proof."""
+        return self.parse_together([sentence])[0]
+
+    def parse_together(self, sentences: Sequence[Sentence]) -> list[FastParse]:
+        """The same for some sentences at once."""
         begin = time.perf_counter()
-        parser, n = self.parser, len(sentence)
-        parser.check(sentence)
-        features = parser.model.features
-        hashes = features.tokens.of(sentence.columns, n)
-        partial, totals = encoded = features.encode_hashes(hashes)
-        heads, left, marginals = np.empty(n, dtype=np.int64), np.empty((n + 1, n + 1), dtype=np.bool_), np.empty((n + 1, n + 1))
-        bound = best_under_penalties(
-            partial, *features.plan, totals, *self.tables[0], *self.tables[1], every_arc(n), 1 if parser.single_root else 0, self.margin,
-            self.step, heads, left, marginals,
+        parser, features = self.parser, self.parser.model.features
+        for sentence in sentences:
+            parser.check(sentence)
+        rows = [features.tokens.of(sentence.columns, len(sentence)) for sentence in sentences]
+        starts = np.cumsum([0, *map(len, rows)])
+        flat, (scores, bounds) = np.empty(sum(map(len, sentences)), dtype=np.int64), np.empty((2, len(sentences)))
+        parse_under_penalties(
+            np.concatenate(rows or [NO_TOKENS]), starts, features.n_roles, features.readings, features.terms, features.counts,
+            *features.plan, *self.tables[0], *self.tables[1], *parser.model.table, 1 if parser.single_root else 0, self.margin, self.step,
+            flat, scores, bounds,
         )  # fmt: skip
-        score = score_of_tree(features, parser.model, encoded, heads)
-        labels = parser.labeller.label(sentence.columns, heads, hashes) if parser.labeller else None
-        trace = Trace((bound,), (score,), (time.perf_counter() - begin,))
-        return FastParse(sentence, labels, Solution(tuple(heads.tolist()), score, bound, DynamicProgram(), trace), self)
+        seconds = ((time.perf_counter() - begin) / max(len(sentences), 1),)
+        found, at, heads_of_all = list[FastParse](), 0, flat.tolist()
+        for sentence, hashes, score, bound in zip(sentences, rows, scores.tolist(), bounds.tolist(), strict=True):
+            n = len(sentence)
+            heads = tuple(heads_of_all[at : at + n])
+            labels = parser.labeller.label(sentence.columns, flat[at : at + n], hashes) if parser.labeller else None
+            solution = Solution(heads, score, bound, DynamicProgram(), Trace((bound,), (score,), seconds))
+            found.append(FastParse(sentence, labels, solution, self))
+            at += n
+        return found
 
 
 def table_of(model: PartModel, kinds: Sequence[str]) -> Table:

@@ -96,9 +96,11 @@ class Pipeline:
 
         InputError if its larger parts do not only cost, and it has no cascade, or no bounds on its weights.
         """
-        from zerogap.dependency.penalty_cascade import exact_cascade  # most do without
+        from zerogap.dependency.cascade import AT_ONCE  # most do without
+        from zerogap.dependency.penalty_cascade import PenaltyCascade, exact_cascade
 
-        return replace(self, parser=exact_cascade(self.without_factors()))
+        parser = exact_cascade(self.without_factors())
+        return replace(self, parser=parser, at_once=AT_ONCE if isinstance(parser, PenaltyCascade) else 1)
 
     def without_factors(self) -> Parser:
         if not isinstance(self.parser, Parser):
