@@ -43,7 +43,11 @@ def test_the_trees_of_the_unpruned_parser(parser, single_root, many_words, step,
     monkeypatch.setattr(exact_cascade, "LIKELY_HEADS", 1)
     monkeypatch.setattr(exact_cascade, "STEP", step)
     one = replace(parser, single_root=single_root)
-    cascade, plain = ExactCascade(one), replace(one, stored_bounds=None)
+    check_trees(ExactCascade(one), replace(one, stored_bounds=None))
+
+
+def check_trees(cascade, plain):
+    """Those of a cascade are the best, and proven so."""
     empty, short = Sentence({"form": (), "upos": ()}), Sentence({"form": ("n0",), "upos": ("N",)})
     for sentence in [*treebank(40, seed=2), empty, short]:
         found, wanted = cascade.parse(sentence), plain.parse(sentence)

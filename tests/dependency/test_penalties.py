@@ -7,13 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import zerogap
 from zerogap.dependency.candidates import candidates_of
 from zerogap.dependency.penalties import ceilings_of, has_penalties_only
 from zerogap.dependency.penalty_cascade import PenaltyCascade, exact_cascade
 from zerogap.dependency.penalty_search import best_under_penalties
 from zerogap.dependency.scored import arcs_under, block_under, every_arc
-from zerogap.dependency.sentences import Sentence
 from zerogap.dependency.training import train
 from zerogap.errors import InputError
 from zerogap.features.part_model import PartModel
@@ -21,7 +19,7 @@ from zerogap.features.weight_learning import NO_CEILINGS, WeightTable
 from zerogap.oracles.grandsibling_marginals import max_marginals_of_candidates
 from zerogap.testing.treebanks import treebank
 
-EMPTY, SHORT = Sentence({"form": (), "upos": ()}), Sentence({"form": ("n0",), "upos": ("N",)})
+from .test_exact_cascade import check_trees
 
 
 @pytest.fixture(scope="module")
@@ -60,14 +58,7 @@ def test_what_right_trees_have_costs_less(parser):
 @pytest.mark.parametrize(("margin", "step"), [(0.0, 0.0), (0.0, 0.5), (1.5, 1.0), (np.inf, 0.0)])
 def test_the_trees_of_the_unpruned_parser(parser, single_root, margin, step):
     plain = replace(parser, single_root=single_root)
-    cascade = PenaltyCascade(plain, margin, step)
-    for sentence in [*treebank(40, seed=2), EMPTY, SHORT]:
-        found, wanted = cascade.parse(sentence), plain.parse(sentence)
-        assert found.heads == wanted.heads
-        assert found.solution.status == "optimal"
-        assert found.solution.score == wanted.solution.score
-        if len(sentence) < 8:
-            zerogap.verify(found.problem, found.solution)
+    check_trees(PenaltyCascade(plain, margin, step), plain)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -106,12 +106,18 @@ def score_stops(partial, kind_start, templates, codes, cells, numbers, jumps, ar
 
 
 @inner
-def lay_out_core(left, core, contexts, start, n_core, likely, context, in_core, core_start, core_modifiers, pair_start, score_start):
-    """out: all from contexts on, as `core_max_marginals` reads them; n_core (n + 1,), likely (n + 1, n + 1): the heads of h in the core.
+def lay_out_core(left, core):
+    """What `core_max_marginals` reads: contexts, start, context, in_core, core_start, core_modifiers, pair_start, score_start; and n_core
+    (n + 1,), likely (n + 1, n + 1): the heads of h in the core.
 
     After them come a context for all others on the left of h, and one for those on its right, if there are any.
     """
     n = left.shape[0] - 1
+    contexts, start, n_core = np.empty(n + 1, dtype=np.int64), np.empty(n + 2, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
+    likely, context = np.empty((n + 1, n + 1), dtype=np.int64), np.empty((n + 1, n + 1), dtype=np.int64)
+    in_core, core_modifiers = np.empty((n + 1, n + 1), dtype=np.int64), np.empty((n + 1) * (n + 1), dtype=np.int64)
+    places = np.empty((3, 2 * n + 3), dtype=np.int64)
+    core_start, pair_start, score_start = places[0], places[1], places[2]
     contexts[0], n_core[0], start[0], start[1] = 1, 0, 0, 1
     for g in range(n + 1):
         for h in range(n + 1):
@@ -144,7 +150,7 @@ def lay_out_core(left, core, contexts, start, n_core, likely, context, in_core, 
         pairs += (at - first) ** 2
         scores += contexts[h] * (at - first) ** 2
     core_start[2 * n + 2], pair_start[2 * n + 2], score_start[2 * n + 2] = at, pairs, scores
-    return 0
+    return contexts, start, context, in_core, core_start, core_modifiers, pair_start, score_start, n_core, likely
 
 
 @inlined

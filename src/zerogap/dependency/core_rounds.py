@@ -29,14 +29,7 @@ def bound_arcs(
 ):  # fmt: skip
     """What no tree of the arcs that are left scores more than. out: marginals (n + 1, n + 1), of every arc, less if below `least`."""
     n = arcs.shape[0] - 1
-    contexts, start, n_core = np.empty(n + 1, dtype=np.int64), np.empty(n + 2, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
-    likely, context = np.empty((n + 1, n + 1), dtype=np.int64), np.empty((n + 1, n + 1), dtype=np.int64)
-    in_core, core_modifiers = np.empty((n + 1, n + 1), dtype=np.int64), np.empty((n + 1) * (n + 1), dtype=np.int64)
-    places = np.empty((3, 2 * n + 3), dtype=np.int64)
-    core_start, pair_start, score_start = places[0], places[1], places[2]
-    lay_out_core(
-        left, core, contexts, start, n_core, likely, context, in_core, core_start, core_modifiers, pair_start, score_start
-    )  # fmt: skip
+    contexts, start, context, in_core, core_start, core_modifiers, pair_start, score_start, n_core, likely = lay_out_core(left, core)
     first, later = np.empty((start[n + 1], n + 1)), np.empty((start[n + 1], n + 1))
     pairs = np.empty(score_start[2 * n + 2])
     bound_modifiers(

@@ -46,130 +46,83 @@ arc: head.{pos}+between.{pos}+mod.{pos}
 """
 )
 
-ARCS = """
-arc: bias
-arc: distance
-arc: head.form+head.{tag}
+# Those with a star are for parsers that must look at all arcs and at few larger parts
+STARRED_ARCS = """
+arc: bias *
+arc: distance *
+arc: head.form+head.{tag} *
 arc: head.form
-arc: head.{word}
+arc: head.{word} *
 arc: head.{tag}
-arc: head.{pos}+distance
-arc: head.{tag}+distance
-arc: head.{word}+distance
-arc: mod.form+mod.{tag}
+arc: head.{pos}+distance *
+arc: head.{tag}+distance *
+arc: head.{word}+distance *
+arc: mod.form+mod.{tag} *
 arc: mod.form
-arc: mod.{word}
+arc: mod.{word} *
 arc: mod.{tag}
-arc: mod.{pos}+distance
-arc: mod.{tag}+distance
-arc: mod.{word}+distance
+arc: mod.{pos}+distance *
+arc: mod.{tag}+distance *
+arc: mod.{word}+distance *
 arc: head.form+head.{tag}+mod.form+mod.{tag}
-arc: head.{tag}+mod.form+mod.{tag}
+arc: head.{tag}+mod.form+mod.{tag} *
 arc: head.form+mod.form+mod.{tag}
-arc: head.form+head.{tag}+mod.{tag}
+arc: head.form+head.{tag}+mod.{tag} *
 arc: head.form+head.{tag}+mod.form
 arc: head.form+mod.form
-arc: head.{tag}+mod.{tag}
-arc: head.{pos}+mod.{pos}
-arc: head.{tag}+mod.{tag}+distance
-arc: head.{pos}+mod.{pos}+distance
-arc: head.{word}+mod.{word}
-arc: head.{word}+mod.{pos}
-arc: head.{pos}+mod.{word}
-arc: head.{word}+mod.{pos}+distance
-arc: head.{pos}+mod.{word}+distance
+arc: head.{tag}+mod.{tag} *
+arc: head.{pos}+mod.{pos} *
+arc: head.{tag}+mod.{tag}+distance *
+arc: head.{pos}+mod.{pos}+distance *
+arc: head.{word}+mod.{word} *
+arc: head.{word}+mod.{pos} *
+arc: head.{pos}+mod.{word} *
+arc: head.{word}+mod.{pos}+distance *
+arc: head.{pos}+mod.{word}+distance *
 arc: head.{word}+mod.{word}+distance
 arc: head.feats+mod.feats
 arc: head.{pos}+head.feats+mod.{pos}+mod.feats
-arc: head.{pos}+mod.{pos}+mod.feats
-arc: head.{pos}+head.feats+mod.{pos}
+arc: head.{pos}+mod.{pos}+mod.feats *
+arc: head.{pos}+head.feats+mod.{pos} *
 arc: head.{tag}+head.{tag}[1]+mod.{tag}[-1]+mod.{tag}
 arc: head.{tag}[-1]+head.{tag}+mod.{tag}[-1]+mod.{tag}
 arc: head.{tag}+head.{tag}[1]+mod.{tag}+mod.{tag}[1]
 arc: head.{tag}[-1]+head.{tag}+mod.{tag}+mod.{tag}[1]
-arc: head.{pos}+head.{pos}[1]+mod.{pos}[-1]+mod.{pos}
-arc: head.{pos}[-1]+head.{pos}+mod.{pos}[-1]+mod.{pos}
-arc: head.{pos}+head.{pos}[1]+mod.{pos}+mod.{pos}[1]
-arc: head.{pos}[-1]+head.{pos}+mod.{pos}+mod.{pos}[1]
-arc: head.{pos}+head.{pos}[1]+mod.{pos}+distance
-arc: head.{pos}[-1]+head.{pos}+mod.{pos}+distance
-arc: head.{pos}+mod.{pos}[-1]+mod.{pos}+distance
-arc: head.{pos}+mod.{pos}+mod.{pos}[1]+distance
-arc: head.{tag}[-1]+head.{tag}+mod.{tag}
-arc: head.{tag}+head.{tag}[1]+mod.{tag}
-arc: head.{tag}+mod.{tag}[-1]+mod.{tag}
-arc: head.{tag}+mod.{tag}+mod.{tag}[1]
-arc: head.{pos}+mod.{word}[-1]+mod.{pos}
-arc: head.{pos}+mod.{pos}+mod.{word}[1]
-arc: head.{word}[-1]+head.{pos}+mod.{pos}
-arc: head.{pos}+head.{word}[1]+mod.{pos}
+arc: head.{pos}+head.{pos}[1]+mod.{pos}[-1]+mod.{pos} *
+arc: head.{pos}[-1]+head.{pos}+mod.{pos}[-1]+mod.{pos} *
+arc: head.{pos}+head.{pos}[1]+mod.{pos}+mod.{pos}[1] *
+arc: head.{pos}[-1]+head.{pos}+mod.{pos}+mod.{pos}[1] *
+arc: head.{pos}+head.{pos}[1]+mod.{pos}+distance *
+arc: head.{pos}[-1]+head.{pos}+mod.{pos}+distance *
+arc: head.{pos}+mod.{pos}[-1]+mod.{pos}+distance *
+arc: head.{pos}+mod.{pos}+mod.{pos}[1]+distance *
+arc: head.{tag}[-1]+head.{tag}+mod.{tag} *
+arc: head.{tag}+head.{tag}[1]+mod.{tag} *
+arc: head.{tag}+mod.{tag}[-1]+mod.{tag} *
+arc: head.{tag}+mod.{tag}+mod.{tag}[1] *
+arc: head.{pos}+mod.{word}[-1]+mod.{pos} *
+arc: head.{pos}+mod.{pos}+mod.{word}[1] *
+arc: head.{word}[-1]+head.{pos}+mod.{pos} *
+arc: head.{pos}+head.{word}[1]+mod.{pos} *
 arc: head.{word}+mod.{pos}[-1]+mod.{pos}
 arc: head.{word}+mod.{pos}+mod.{pos}[1]
 arc: head.{pos}+head.{pos}[1]+mod.{word}
 arc: head.{pos}[-1]+head.{pos}+mod.{word}
-arc: head.{pos}+mod.{pos}+count({pos}={verb})
-arc: head.{pos}+mod.{pos}+count({pos}={punctuation})
+arc: head.{pos}+mod.{pos}+count({pos}={verb}) *
+arc: head.{pos}+mod.{pos}+count({pos}={punctuation}) *
 arc: head.{pos}+mod.{pos}+count({pos}={conjunction})
 arc: head.{pos}+mod.{pos}+count({pos}={noun})
 arc: head.{pos}+mod.{pos}+count({pos}={adposition})
 arc: head.{pos}+mod.{word}+count({pos}={verb})
-arc: head.{pos}+mod.{word}+count({pos}={punctuation})
-arc: head.{word}+mod.{pos}+count({pos}={verb})
-arc: head.{pos}+between.{pos}+mod.{pos}
+arc: head.{pos}+mod.{word}+count({pos}={punctuation}) *
+arc: head.{word}+mod.{pos}+count({pos}={verb}) *
+arc: head.{pos}+between.{pos}+mod.{pos} *
 arc: head.{tag}+between.{pos}+mod.{tag}
 arc: head.{word}+between.{pos}+mod.{pos}
 arc: head.{pos}+between.{pos}+mod.{word}
 """
-
-# Of these, about two thirds, for parsers that must look at all arcs and at few larger parts
-FEW_ARCS = """
-arc: bias
-arc: distance
-arc: head.form+head.{tag}
-arc: head.{word}
-arc: head.{pos}+distance
-arc: head.{tag}+distance
-arc: head.{word}+distance
-arc: mod.form+mod.{tag}
-arc: mod.{word}
-arc: mod.{pos}+distance
-arc: mod.{tag}+distance
-arc: mod.{word}+distance
-arc: head.{tag}+mod.form+mod.{tag}
-arc: head.form+head.{tag}+mod.{tag}
-arc: head.{tag}+mod.{tag}
-arc: head.{pos}+mod.{pos}
-arc: head.{tag}+mod.{tag}+distance
-arc: head.{pos}+mod.{pos}+distance
-arc: head.{word}+mod.{word}
-arc: head.{word}+mod.{pos}
-arc: head.{pos}+mod.{word}
-arc: head.{word}+mod.{pos}+distance
-arc: head.{pos}+mod.{word}+distance
-arc: head.{pos}+mod.{pos}+mod.feats
-arc: head.{pos}+head.feats+mod.{pos}
-arc: head.{pos}+head.{pos}[1]+mod.{pos}[-1]+mod.{pos}
-arc: head.{pos}[-1]+head.{pos}+mod.{pos}[-1]+mod.{pos}
-arc: head.{pos}+head.{pos}[1]+mod.{pos}+mod.{pos}[1]
-arc: head.{pos}[-1]+head.{pos}+mod.{pos}+mod.{pos}[1]
-arc: head.{pos}+head.{pos}[1]+mod.{pos}+distance
-arc: head.{pos}[-1]+head.{pos}+mod.{pos}+distance
-arc: head.{pos}+mod.{pos}[-1]+mod.{pos}+distance
-arc: head.{pos}+mod.{pos}+mod.{pos}[1]+distance
-arc: head.{tag}[-1]+head.{tag}+mod.{tag}
-arc: head.{tag}+head.{tag}[1]+mod.{tag}
-arc: head.{tag}+mod.{tag}[-1]+mod.{tag}
-arc: head.{tag}+mod.{tag}+mod.{tag}[1]
-arc: head.{pos}+mod.{word}[-1]+mod.{pos}
-arc: head.{pos}+mod.{pos}+mod.{word}[1]
-arc: head.{word}[-1]+head.{pos}+mod.{pos}
-arc: head.{pos}+head.{word}[1]+mod.{pos}
-arc: head.{pos}+mod.{pos}+count({pos}={verb})
-arc: head.{pos}+mod.{pos}+count({pos}={punctuation})
-arc: head.{pos}+mod.{word}+count({pos}={punctuation})
-arc: head.{word}+mod.{pos}+count({pos}={verb})
-arc: head.{pos}+between.{pos}+mod.{pos}
-"""
+ARCS = STARRED_ARCS.replace(" *", "")
+FEW_ARCS = "\n".join(line.removesuffix(" *") for line in STARRED_ARCS.split("\n") if line.endswith(" *"))
 
 SIBLINGS = """
 sibling: head.{pos}+sib.{pos}+mod.{pos}
