@@ -3,7 +3,7 @@
 The thesis prunes by thresholds, and may lose the best tree (Rush 2014, section 8.4). Here what prunes only proposes a core of likely arcs:
 in long sentences the passes of a cascade, whose tree is the candidate, in shorter ones the scores of arcs. Then `core_rounds` bounds
 all trees with each arc under the last model, and drops what cannot reach the best candidate. The best tree of what is left is the best of
-all, ties included.
+all, ties included. (For parsers whose larger parts only cost there is `penalty_cascade`, which is faster.)
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class ExactCascade:
             kind = "" if parser.projective else "non-projective, with "
             raise InputError(
                 f"the parser is {kind}one of {had}: expected a projective one of order 'grandsibling' with a cascade; zerogap train"
-                " dependency ... --cascade --bounds trains one."
+                " dependency ... --cascade --bounds trains one, and one with --penalties needs no cascade."
             )
         object.__setattr__(self, "bounds", bounds_or_error(parser))
         object.__setattr__(self, "core", Cascade(parser))
