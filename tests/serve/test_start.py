@@ -9,7 +9,9 @@ import pytest
 
 pytest.importorskip("fastapi")
 
+from zerogap.dependency import Problem
 from zerogap.errors import InputError
+from zerogap.io.problems import problem_to_json
 from zerogap.serve import worker
 from zerogap.serve.guard import is_local
 from zerogap.serve.limits import Limits
@@ -123,3 +125,15 @@ def test_what_is_told_ends_with_the_answer():
         watched(lambda n=n: solve(n), told.append)
         assert (told[-1]["bound"], told[-1]["score"]) == (n + 1.0, n - 1.0)
         assert len(told) == min(n, MOST_STEPS) + (n > MOST_STEPS)
+
+
+def test_nobody_listens_any_more(capsys):
+    """What was asked for is given up, and the log has no defect."""
+
+    def gone(step):
+        raise BrokenPipeError
+
+    body = worker.json_line({"task": "decode", "problem": problem_to_json(Problem([[0.0, 1.0], [0.0, 0.0]]))})
+    with pytest.raises(BrokenPipeError):
+        worker.answer("watch", body, Context(Models(), Limits()), gone)
+    assert "Traceback" not in capsys.readouterr().err

@@ -89,6 +89,8 @@ def answer(task: str, body: bytes | bytearray, context: Context, tell: Callable[
         return too_much.status, refusal("LimitExceeded", str(too_much), too_much.limit)
     except RecursionError:
         return 422, refusal("FormatError", "the request is nested too deeply to read.")
+    except ConnectionError:  # nobody listens any more: no defect, and no answer
+        raise
     except Exception as error:  # a defect: the server lives on, and its log says what it was
         traceback.print_exc(file=sys.stderr)
         return 500, refusal("Defect", f"{type(error).__name__} in {task}: this is a defect of zerogap; the log of the server has more.")
