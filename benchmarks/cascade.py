@@ -323,7 +323,7 @@ def with_penalties(folder: Path, treebank: str, options: argparse.Namespace) -> 
         begin = time.perf_counter()
         data, held_out = sentences_of(treebank, "train"), sentences_of(treebank, "dev")
         train(
-            data, development=held_out[:1000], epochs=2 * options.epochs, labels=False, most_features=600_000, penalties=COST
+            data, development=held_out[:1000], epochs=2 * options.epochs, labels=False, most_features=300_000, penalties=COST
         ).save(path)  # fmt: skip
         print(f"  {path.name}: trained in {time.perf_counter() - begin:.0f} s", flush=True)
     return Parser.load(path)
@@ -344,11 +344,13 @@ def against_all_parts(plain: Parser, cascade: ExactCascade | PenaltyCascade, sen
     rows, trees = [], []
     for low, high in LENGTHS:
         some = [sentence for sentence in sentences if low <= len(sentence) <= high]
-        begin = time.process_time()  # each by itself, as it is used: caches have what it needs
-        wanted = [plain.parse(sentence).solution for sentence in some]
-        between = time.process_time()
-        found = [parse.solution for parse in parsed(cascade, some)]
-        times = between - begin, time.process_time() - between
+        times = [np.inf, np.inf]
+        for _ in range(3):  # each by itself, as it is used: caches have what it needs
+            begin = time.process_time()
+            wanted = [plain.parse(sentence).solution for sentence in some]
+            between = time.process_time()
+            found = [parse.solution for parse in parsed(cascade, some)]
+            times = [min(times[0], between - begin), min(times[1], time.process_time() - between)]
         same = sum(
             one.structure == other.structure and one.score == other.score and other.status == "optimal"
             for one, other in zip(wanted, found, strict=True)
