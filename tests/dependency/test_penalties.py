@@ -85,7 +85,7 @@ def test_no_tree_with_an_arc_scores_more_than_its_bound(parser, margin):
             partial, totals = encoded = features.encode(sentence.columns, n)
             heads, left, bounds = np.empty(n, dtype=np.int64), np.empty((n + 1, n + 1), dtype=np.bool_), np.empty((n + 1, n + 1))
             best = best_under_penalties(
-                partial, *features.plan, totals, *cascade.tables[0], *cascade.tables[1], every_arc(n), 1, margin, 1.0, heads, left, bounds
+                partial, *features.plan, totals, *cascade.tables[0], *cascade.tables[1], 1, margin, 1.0, heads, left, bounds
             )
             c = candidates_of(every_arc(n), grand=True)
             arcs = arcs_under(features, drawn.model, encoded, every_arc(n))

@@ -108,22 +108,24 @@ def is_beyond(left, core, marginals, score):
 
 @kernel(
     float64(
-        *SENTENCE, readonly(int64, 2), *TABLE, *TABLE, readonly(boolean, 2), int64, float64, float64,
+        *SENTENCE, readonly(int64, 2), *TABLE, *TABLE, int64, float64, float64,
         writable(int64, 1), writable(boolean, 2), writable(float64, 2),
     )
 )  # fmt: skip
 def best_under_penalties(
     partial, kind_start, relation, run_end, templates, codes, totals, arc_cells, arc_numbers, arc_jumps, cells, numbers, jumps,
-    allowed, single_root, margin, step, heads, left, marginals,
+    single_root, margin, step, heads, left, marginals,
 ):  # fmt: skip
-    """The score of the best tree of the allowed arcs; weights of arcs have a table of their own.
+    """The score of the best tree; weights of arcs have a table of their own.
 
     The core begins with a `margin`, and grows by arcs of trees whose bounds are at most a `step` below the highest one: there is always
     one, since what is in the core already is no more than the candidate. out: heads; left (n + 1, n + 1), arcs of all trees that score
     as much; marginals (n + 1, n + 1), bounds on trees with each arc, less if those are below the candidate's score.
     """
     n = heads.size
-    arcs = np.empty((n + 1, n + 1))
+    allowed, arcs = np.ones((n + 1, n + 1), dtype=np.bool_), np.empty((n + 1, n + 1))
+    for h in range(n + 1):
+        allowed[h, h] = allowed[h, 0] = False
     score_arcs(
         partial, kind_start, relation, run_end, templates, codes, totals, allowed, arc_cells, arc_numbers, arc_jumps, arcs
     )  # fmt: skip
@@ -174,17 +176,11 @@ def parse_under_penalties(
         partial = np.empty((n_roles, n + 2, templates.size), dtype=np.int64)
         totals = np.empty((counts.shape[0], n + 2), dtype=np.int64)
         fill_partial(of_tokens, readings, terms, counts, partial, totals)
-        allowed, left, marginals = (
-            np.ones((n + 1, n + 1), dtype=np.bool_),
-            np.empty((n + 1, n + 1), dtype=np.bool_),
-            np.empty((n + 1, n + 1)),
-        )
-        for h in range(n + 1):
-            allowed[h, h] = allowed[h, 0] = False
+        left, marginals = np.empty((n + 1, n + 1), dtype=np.bool_), np.empty((n + 1, n + 1))
         here = heads[at : at + n]
         bounds[i] = best_under_penalties(
             partial, kind_start, relation, run_end, templates, codes, totals, arc_cells, arc_numbers, arc_jumps,
-            larger_cells, larger_numbers, larger_jumps, allowed, single_root, margin, step, here, left, marginals,
+            larger_cells, larger_numbers, larger_jumps, single_root, margin, step, here, left, marginals,
         )  # fmt: skip
         for h in range(n + 1):
             for m in range(n + 1):
