@@ -11,7 +11,7 @@ not trained again. Speed is tokens per second of CPU time on one core, from sent
     passes     table 8.2: what share of the time each pass takes
     languages  table 8.3: with and without the cascade on all treebanks
     lengths    figure 8-7: milliseconds by length, and the exponent of a fit a n^b
-    exact      the exact cascade against all parts scored: from words, and from given scores
+    exact      exact cascades against all parts scored: of a parser whose larger parts only cost, of any parser, and from given scores
 
 Pruning efficiency is the share of wrong arcs that are pruned, the oracle the largest share of right heads that a tree of the rest can have.
 Unpruned third order is measured on the first N test sentences (all: 0).
