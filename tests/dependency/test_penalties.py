@@ -109,6 +109,11 @@ def test_the_exact_cascade_of_a_parser(parser):
         PenaltyCascade(replace(parser, projective=False))
     with pytest.raises(InputError, match="order 'first'"):
         PenaltyCascade(replace(parser, order="first"))
+    for bad in (-1.0, np.nan):
+        with pytest.raises(InputError, match="margin is"):
+            PenaltyCascade(parser, bad)
+        with pytest.raises(InputError, match="step is"):
+            PenaltyCascade(parser, 1.0, bad)
 
 
 @pytest.mark.parametrize(

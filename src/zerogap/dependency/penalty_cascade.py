@@ -41,6 +41,9 @@ class PenaltyCascade:
     tables: tuple[Table, Table] = field(init=False, repr=False)  # of arcs, and of larger parts: each is smaller than both
 
     def __post_init__(self) -> None:
+        for name, value in (("margin", self.margin), ("step", self.step)):
+            if not value >= 0.0:  # the core would have no tree, or not grow
+                raise InputError(f"{name} is {value!r}: expected a number, 0 or more.")
         parser = sharing_tokens(self.parser)
         if parser.order != "grandsibling" or not parser.projective or not has_penalties_only(parser.model):
             raise InputError(
