@@ -20,6 +20,8 @@ Scores = NDArray[np.float64]
 MANTISSA_BITS = 53
 LARGEST_TOTAL = 2.0**1008  # beyond this, bounds and their limits would overflow
 HEADROOM_BITS = 10  # multipliers may grow to 2^10 times what the scores themselves can sum to
+FINEST_EXPONENT = -1000  # so that halves and squares of the finest resolution are normal numbers
+FINEST = math.ldexp(1.0, FINEST_EXPONENT)
 COARSEST = math.ldexp(LARGEST_TOTAL, 1 + HEADROOM_BITS - MANTISSA_BITS)  # that the largest scores need
 
 
@@ -105,12 +107,13 @@ def choose_resolution(largest: float, terms: int, asked: float | None = None) ->
     if not total <= LARGEST_TOTAL:
         raise ScoreError(f"scores of magnitude {largest:g} in sums of {terms} terms overflow float64: scale them down.")
     exponent = math.frexp(total)[1] if total > 0 else 0  # total < 2^exponent
-    finest = math.ldexp(1.0, max(exponent + HEADROOM_BITS - MANTISSA_BITS, -1000))
+    finest = math.ldexp(1.0, max(exponent + HEADROOM_BITS - MANTISSA_BITS, FINEST_EXPONENT))
     if asked is None:
         return finest
-    if not isinstance(asked, int | float) or not (0.0 < asked <= COARSEST and math.frexp(asked)[0] == 0.5):
-        raise ScoreError(f"resolution is {asked!r}: expected a positive power of two.")
-    if asked < finest / 2:  # scores that were rounded up to a power of two before may ask for one bit more
+    if not isinstance(asked, int | float) or not (FINEST <= asked <= COARSEST and math.frexp(asked)[0] == 0.5):
+        raise ScoreError(f"resolution is {asked!r}: expected a power of two, at least 2^{FINEST_EXPONENT}.")
+    # scores that were rounded up to a power of two before may ask for one bit more; where all are 0, any resolution is exact
+    if total > 0 and asked < finest / 2:
         raise ScoreError(f"resolution is {asked!r}: sums of {terms} scores up to {largest:g} are exact only from {finest!r} on.")
     return asked
 

@@ -63,7 +63,8 @@ def test_real_scores_of_a_function_come_back_exactly():
         assert again.score(heads) == problem.score(heads)
 
 
-def test_hyperedges_in_any_order_keep_their_constraints():
+def test_hyperedges_that_are_not_bottom_up_are_refused():
+    """A structure names hyperedges by their place in the file, so the file must have them in the problem's order."""
     text = {
         "format": "zerogap-problem", "version": 1, "kind": "hypergraph", "vertices": 3, "root": 0,
         "edges": [
@@ -72,8 +73,11 @@ def test_hyperedges_in_any_order_keep_their_constraints():
         ],
         "constraints": [{"parts": {"1": 1}, "sense": "<=", "limit": 0, "name": "not the second"}],
     }  # fmt: skip
-    problem = problem_from_json(text)
-    assert hypergraph.decode(problem).score == 1.0
+    with pytest.raises(FormatError, match=r"edges\[0\] is out of order: .* so edges\\[2\\] here"):
+        problem_from_json(text)
+    edges = [dict(edge, head=2 - edge["head"], tail=[2 - v for v in edge["tail"]]) for edge in text["edges"][2:] + text["edges"][:2]]
+    rows = [{"parts": {"3": 1}, "sense": "<=", "limit": 0, "name": "not the fourth"}]
+    assert hypergraph.decode(problem_from_json({**text, "root": 2, "edges": edges, "constraints": rows})).structure == (2, 1)
 
 
 JOINT = problem_to_json(instances()["parser + tagger, multipliers"]()[0])

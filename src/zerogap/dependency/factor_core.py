@@ -37,7 +37,7 @@ class Extension:
     allowed: Allowed
     unit: float
 
-    def moved_to(self, tables: FactorTables) -> Scores:
+    def moved_to(self, tables: FactorTables) -> tuple[Scores, bool]:
         """The same shares for tables of fewer arcs."""
         return self.layout.moved_to(tables, self.shares)
 

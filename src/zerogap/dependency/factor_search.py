@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -105,7 +105,7 @@ class FactorSearch:
         best: Candidate | None = None
         closed = list[Closed]()
         extension = self.from_core(left) if narrow else None
-        moved: Callable[[], Scores] | None = None
+        moved: Callable[[], tuple[Scores, bool]] | None = None
         if extension is not None:
             best, found = extension
             gone = self.narrowed(left, found.weights, found.constant, best.score)
@@ -120,7 +120,8 @@ class FactorSearch:
                 if best is None:
                     return None
                 return Root(self.tables, None, Run(-math.inf, np.zeros(0), DynamicProgram(), None, best.score, np.zeros(0)), best, closed)
-            shares = self.tables.first_shares() if moved is None else moved()
+            shares, same = (self.tables.first_shares(), True) if moved is None else moved()
+            bound = bound if same else math.inf  # it was that of other shares
             run = self.run(
                 node, shares, -math.inf if best is None else best.score, rate=RATE_AT_ROOT, least_rate=LEAST_AT_ROOT,
                 most_calls=CALLS_AT_ROOT, rounds=ROUNDS if best is None else 0,
@@ -164,6 +165,8 @@ class FactorSearch:
             most_calls=CALLS_AT_ROOT,
             rounds=ROUNDS,
         )
+        of_core = self.calls.pop()  # a bound on trees of the core bounds no others: the trace has none yet
+        self.calls.append(replace(of_core, bounds=[math.inf] * of_core.count))
         if run.heads is None:
             return None
         found = extended(self.problem, self.factors, self.tables, node, run.shares)
@@ -261,4 +264,5 @@ class FactorSearch:
             count = len(bounds) - len(seconds)
             seconds += [begun + (calls.seconds - begun) * (j + 1) / count for j in range(count)]
         lowest, highest = np.minimum.accumulate(bounds), np.maximum.accumulate(scores)
-        return Trace(tuple(lowest.tolist()), tuple(highest.tolist()), tuple(seconds))
+        # trees that were screened out score no more than the best one so far
+        return Trace(tuple(np.maximum(lowest, highest).tolist()), tuple(highest.tolist()), tuple(seconds))

@@ -47,14 +47,24 @@ class Layout:
     def n_shares(self) -> int:
         return int(self.share_start[-1] + self.start[-1])
 
-    def moved_to(self, tables: FactorTables, shares: Scores) -> Scores:
-        """The same shares for tables of fewer arcs of the same problem."""
+    def moved_to(self, tables: FactorTables, shares: Scores) -> tuple[Scores, bool]:
+        """The same shares for tables of fewer arcs of the same problem, and whether they are: its unit may be coarser than theirs."""
         moved, mine, its = tables.first_shares(), self, tables.layout
         move_over(
             mine.first, mine.second, mine.head_start, mine.head, mine.share_start, mine.start, mine.number, shares,
             its.first, its.second, its.head_start, its.head, its.share_start, its.start, its.number, moved,
         )  # fmt: skip
-        return moved
+        rounded = its.rounded(moved, tables.unit)
+        return rounded, np.array_equal(rounded, moved)
+
+    def rounded(self, shares: Scores, unit: float) -> Scores:
+        """Multiples of a unit, rounded down; what a positive factor loses by that goes to its first arc."""
+        down: Scores = np.floor(shares / unit) * unit
+        of_larger = down[self.share_start[-1] :]
+        if len(self.phi):
+            left = self.phi - np.add.reduceat(of_larger, self.start[:-1])
+            of_larger[self.start[:-1]] += np.where(self.phi > 0.0, left, 0.0)
+        return down
 
     def evidence(self, allowed: Allowed, active: Integers, shares: Scores, unit: float, rest: Certificate) -> FactorShares:
         """Of allowed arcs, and of the larger factors that may hold."""

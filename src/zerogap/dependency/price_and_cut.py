@@ -212,7 +212,8 @@ class Search:
             duals, found = self.sharpened(tree, is_open, duals, found)
         if before.bound < found.bound:
             found = before
-        self.note(found.bound)
+        if is_root:  # the bound of a node is no bound for the others: branch and bound notes the largest
+            self.note(found.bound)
         if self.is_beaten(found.bound) or found.heads is None:
             return Bounded(found.bound, found.evidence, self.best, None, duals)
         if split is None:
@@ -228,7 +229,8 @@ class Search:
         left = None if self.deadline == math.inf else max(self.deadline - time.perf_counter(), 0.0)
 
         def stop(point: Point) -> bool:
-            self.note(math.inf)
+            if to_the_end:
+                self.note(math.inf)
             return not to_the_end and self.best is not None and self.polytope.value(point) < self.best.score
 
         try:
@@ -332,8 +334,9 @@ class Search:
         return bound < self.floor or (self.best is not None and bound <= self.best.score)
 
     def note(self, bound: float) -> None:
-        self.bounds.append(min([bound, *self.bounds[-1:]]))
-        self.scores.append(-math.inf if self.best is None else self.best.score)
+        score = -math.inf if self.best is None else self.best.score
+        self.bounds.append(max(min([bound, *self.bounds[-1:]]), score))
+        self.scores.append(score)
         self.seconds.append(time.perf_counter() - self.begin)
 
     def closed(self, bound: float, evidence: Certificate) -> Closed:

@@ -224,23 +224,22 @@ def read_hypergraph(value: dict[str, Any], where: str, resolution: float | None)
         for key in expect(edge, dict, spot):
             if key not in ("head", "tail", "score"):
                 raise FormatError(f"{spot}.{key} is not known: expected head, tail and score.")
-    graph, order = read_graph(value, edges, spots, where)
+    graph = read_graph(value, edges, spots, where)
     scores = np.array([number_from_json(edge.get("score", 0.0), f"{spot}.score") for edge, spot in zip(edges, spots, strict=True)])
     rows, names = [], []
-    new_number = {int(given): new for new, given in enumerate(order)}
     for r, row in enumerate(expect(value.get("constraints", []), list, f"{where}.constraints")):
         spot = f"{where}.constraints[{r}]"
         parts = expect(field(expect(row, dict, spot), "parts", spot), dict, f"{spot}.parts")
         for part in parts:
-            if not (part.isdecimal() and len(part) < 12 and str(int(part)) == part and int(part) in new_number):
+            if not (part.isdecimal() and len(part) < 12 and str(int(part)) == part and int(part) < len(edges)):
                 raise FormatError(f"{spot}.parts has the key {part!r}: expected a hyperedge from 0 to {len(edges) - 1}.")
-        coefficients = {new_number[int(p)]: number_from_json(c, f"{spot}.parts.{p}") for p, c in parts.items()}
+        coefficients = {int(p): number_from_json(c, f"{spot}.parts.{p}") for p, c in parts.items()}
         rows.append((coefficients, field(row, "sense", spot), number_from_json(field(row, "limit", spot), f"{spot}.limit")))
         names.append(expect(row.get("name", f"row {r}"), str, f"{spot}.name"))
-    return hypergraph.Problem(graph, scores[order], constraint_rows(graph.n_edges, rows, names=names), resolution=resolution)
+    return hypergraph.Problem(graph, scores, constraint_rows(graph.n_edges, rows, names=names), resolution=resolution)
 
 
-def read_graph(value: dict[str, Any], edges: list[Any], spots: list[str], where: str) -> tuple[Hypergraph, Any]:
+def read_graph(value: dict[str, Any], edges: list[Any], spots: list[str], where: str) -> Hypergraph:
     n_vertices = expect(field(value, "vertices", where), int, f"{where}.vertices")
     mentioned = len(edges) + sum(len(expect(edge.get("tail", []), list, f"{spot}.tail")) for edge, spot in zip(edges, spots, strict=True))
     if not 1 <= n_vertices <= mentioned + 1:
@@ -251,7 +250,13 @@ def read_graph(value: dict[str, Any], edges: list[Any], spots: list[str], where:
         n_vertices=n_vertices,
         root=expect(field(value, "root", where), int, f"{where}.root"),
     )
-    return graph, order
+    if not np.array_equal(order, np.arange(len(edges))):  # structures and certificates name hyperedges by their place in the file
+        place = int(np.flatnonzero(order != np.arange(len(edges)))[0])
+        raise FormatError(
+            f"{where}.edges[{place}] is out of order: expected hyperedges bottom-up, those into one vertex together,"
+            f" so edges[{order[place]}] here."
+        )
+    return graph
 
 
 def write_joint(problem: constituency.JointProblem) -> dict[str, Any]:

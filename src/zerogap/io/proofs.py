@@ -10,11 +10,10 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from zerogap.errors import FormatError
 from zerogap.io.lines import read_lines, shown
 from zerogap.io.problems import problem_from_json, problem_to_json
 from zerogap.proof.certificate import expect, field
-from zerogap.proof.files import solution_from_json, solution_to_json
+from zerogap.proof.files import parse_json, solution_from_json, solution_to_json
 from zerogap.proof.solution import Solution
 
 
@@ -26,14 +25,7 @@ def proof_line(problem: Any, solution: Solution[Any], where: Mapping[str, Any] |
 
 def object_in(text: str, where: str) -> dict[str, Any]:
     """The JSON object in a line; FormatError says where there is none."""
-    try:
-        value: dict[str, Any] = expect(json.loads(text), dict, where)
-    except json.JSONDecodeError as error:
-        raise FormatError(f"{where}: not JSON ({error.msg}, column {error.colno}).") from None
-    except RecursionError:
-        raise FormatError(f"{where} is nested too deeply to read.") from None
-    except ValueError as error:  # an integer of thousands of digits
-        raise FormatError(f"{where} holds a number that cannot be read: {error}.") from None
+    value: dict[str, Any] = expect(parse_json(text, where, one_line=True), dict, where)
     return value
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar
 
 from zerogap.errors import FormatError
@@ -208,7 +208,11 @@ def certificate_from_json(value: Any, where: str = "certificate") -> Certificate
     kind = expect(value, dict, where).get("kind")
     if not isinstance(kind, str) or kind not in FROM_JSON:
         raise FormatError(f"{where}.kind is {kind!r}: expected one of {', '.join(FROM_JSON)}.")
-    return FROM_JSON[kind](value, where)
+    read, keys = FROM_JSON[kind]
+    for key in value:
+        if key != "kind" and key not in keys:
+            raise FormatError(f"{where}.{key} is not known for {kind!r}: expected {', '.join(keys) or 'nothing else'}.")
+    return read(value, where)
 
 
 def multipliers_from_json(value: dict[str, Any], where: str) -> Multipliers:
@@ -288,20 +292,21 @@ def leaves_from_json(value: dict[str, Any], where: str) -> Leaves:
     return Leaves(tuple(leaves))
 
 
-FROM_JSON: dict[str, Callable[[dict[str, Any], str], Certificate]] = {
-    DynamicProgram.kind: lambda value, where: DynamicProgram(),
-    Multipliers.kind: multipliers_from_json,
-    Signatures.kind: signatures_from_json,
-    CutDuals.kind: cut_duals_from_json,
-    Intersection.kind: intersection_from_json,
-    Agreement.kind: agreement_from_json,
-    HeadPrices.kind: head_prices_from_json,
-    Screened.kind: screened_from_json,
-    FactorShares.kind: factor_shares_from_json,
-    Narrowed.kind: narrowed_from_json,
-    Unsatisfiable.kind: lambda value, where: Unsatisfiable(expect(field(value, "row", where), int, f"{where}.row")),
-    Leaves.kind: leaves_from_json,
+READERS: dict[type, Callable[[dict[str, Any], str], Certificate]] = {
+    DynamicProgram: lambda value, where: DynamicProgram(),
+    Multipliers: multipliers_from_json,
+    Signatures: signatures_from_json,
+    CutDuals: cut_duals_from_json,
+    Intersection: intersection_from_json,
+    Agreement: agreement_from_json,
+    HeadPrices: head_prices_from_json,
+    Screened: screened_from_json,
+    FactorShares: factor_shares_from_json,
+    Narrowed: narrowed_from_json,
+    Unsatisfiable: lambda value, where: Unsatisfiable(expect(field(value, "row", where), int, f"{where}.row")),
+    Leaves: leaves_from_json,
 }
+FROM_JSON = {kind.kind: (read, tuple(f.name for f in fields(kind))) for kind, read in READERS.items()}  # type: ignore[attr-defined]
 
 
 def expect(value: Any, kind: type, where: str) -> Any:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zerogap.dependency.problem import Problem
 from zerogap.errors import VerificationError
@@ -82,10 +83,10 @@ def sibling_tables(problem: Problem) -> tuple[Scores, Scores]:
     return siblings, stops
 
 
-def slack_of_cuts(problem: Problem, certificate: CutDuals) -> Scores:
+def slack_of_cuts(problem: Problem, certificate: CutDuals) -> NDArray[np.int64]:
     """How much less than the values of the sets that it enters every arc scores, with its best label; VerificationError if it is more.
 
-    A tree scores at most the sum of all values less the slack of its arcs.
+    A tree scores at most the sum of all values less the slack of its arcs. In units of the resolution; 0 for arcs that are forbidden.
     """
     larger = problem.larger
     if larger:
@@ -111,4 +112,6 @@ def slack_of_cuts(problem: Problem, certificate: CutDuals) -> Scores:
         h, m = (int(index) for index in over[0])
         score, room = float(arcs[h, m]), float(allowance[h, m])
         raise VerificationError(f"the arc {h} -> {m} scores {score!r}, more than the {room!r} of the sets that it enters.")
-    return np.asarray(allowance - arcs)
+    # both are below 2^53 units, so their difference is exact in int64 and not always in float64
+    slack = (allowance / problem.resolution).astype(np.int64) - (np.where(arcs > -np.inf, arcs, 0.0) / problem.resolution).astype(np.int64)
+    return np.where(arcs > -np.inf, slack, 0)

@@ -7,8 +7,6 @@ says of most parts that they hold nothing of interest before they are looked int
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -18,6 +16,7 @@ from zerogap.grid import Scores
 from zerogap.proof.certificate import Certificate, CutDuals
 from zerogap.proof.dependency import best_projective_scores, dependency_bound, labelled_arcs, slack_of_cuts
 from zerogap.proof.dependency_lists import added
+from zerogap.proof.exact_values import Units, in_units
 from zerogap.proof.factor_shares import concerns_factors
 from zerogap.proof.factor_shares import trees_above as trees_with_factors_above
 
@@ -33,9 +32,11 @@ def dependency_alternatives(problem: Problem, certificate: Certificate, claimed:
         return scores[scores > claimed]
     if not isinstance(certificate, CutDuals):
         raise VerificationError(f"a certificate of kind {certificate.kind!r} says nothing about the k best non-projective trees.")
-    slack, bound = slack_of_cuts(problem, certificate), math.fsum(certificate.values)
+    slack = slack_of_cuts(problem, certificate)
+    # whether a part of the split may hold a tree above the claim is computed in units: sums of slack are beyond 2^53
+    room = sum(int(value / problem.resolution) for value in certificate.values) - in_units(claimed, problem.resolution)
     arcs = labelled_arcs(problem, k)
-    found = [labelled_scores(arcs, heads, k) for heads in trees_above(arcs[..., 0], problem.single_root, slack, bound, claimed, k)]
+    found = [labelled_scores(arcs, heads, k) for heads in trees_above(arcs[..., 0], problem.single_root, slack, room, claimed, k)]
     scores = np.sort(np.concatenate([np.empty(0), *found]))[::-1][:k]
     return scores[scores > claimed]
 
@@ -48,8 +49,8 @@ def labelled_scores(arcs: Scores, heads: Heads, k: int) -> Scores:
     return scores
 
 
-def trees_above(arcs: Scores, single_root: bool, slack: Scores, bound: float, claimed: float, k: int) -> list[Heads]:
-    """Trees that score more than `claimed`: all of them, or k."""
+def trees_above(arcs: Scores, single_root: bool, slack: Heads, room: Units, claimed: float, k: int) -> list[Heads]:
+    """Trees that score more than `claimed`: all of them, or k. The slack of the arcs of such a tree is less than `room` together."""
     n = len(arcs) - 1
     if n == 0:
         return [np.zeros(0, dtype=np.int64)] if claimed < 0.0 else []
@@ -59,9 +60,11 @@ def trees_above(arcs: Scores, single_root: bool, slack: Scores, bound: float, cl
     found: list[Heads] = []
     while waiting and len(found) < k:
         scores = waiting.pop()
-        # a tree scores at most the bound less the slack of its arcs
-        left = np.where(scores > -np.inf, slack, np.inf)[:, 1:].min(axis=0)
-        if not bound - left.sum() > claimed:
+        allowed = scores > -np.inf
+        if not allowed[:, 1:].any(axis=0).all():
+            continue
+        least = np.where(allowed, slack, np.iinfo(np.int64).max)[:, 1:].min(axis=0)
+        if not sum(least.tolist()) < room:
             continue
         heads = best_tree(scores)
         if heads is None or not scores[heads, np.arange(1, n + 1)].sum() > claimed:

@@ -145,17 +145,17 @@ def bound_of_shares(normal: Normal, certificate: FactorShares, allowed: Allowed)
     return best_under(normal, certificate, weights_of(normal, certificate, allowed), allowed)
 
 
-def best_under(normal: Normal, certificate: FactorShares, shared: tuple[Scores, float] | None, only: Allowed) -> float:
+def best_under(normal: Normal, certificate: FactorShares, shared: tuple[Scores, float, float] | None, only: Allowed) -> float:
     """The bound of the trees that have no arcs but `only` these, under the arcs with their shares and the constant."""
     if shared is None:
         return -math.inf
-    weights, constant = shared
-    value = best_without_factors(normal, certificate.rest, np.where(only, weights, -np.inf), certificate.unit)
+    weights, constant, size = shared
+    value = best_without_factors(normal, certificate.rest, np.where(only, weights, -np.inf), certificate.unit, size)
     return floor_to_unit(value + constant, normal.grain)
 
 
-def weights_of(normal: Normal, certificate: FactorShares, allowed: Allowed) -> tuple[Scores, float] | None:
-    """The arcs with their shares, and the constant; None if nothing is left of the arcs that are allowed."""
+def weights_of(normal: Normal, certificate: FactorShares, allowed: Allowed) -> tuple[Scores, float, float] | None:
+    """The arcs with their shares, the constant, and a number that no sum of magnitudes exceeds; None if no arcs are left."""
     problem = normal.problem
     left = forced(normal, allowed)
     if left is None:
@@ -168,6 +168,9 @@ def weights_of(normal: Normal, certificate: FactorShares, allowed: Allowed) -> t
         if len(arcs) == 2:
             (h, m), (k, s) = arcs
             two.setdefault((m, s), {})[h, k] = score
+    in_tables = {frozenset(words_of(words, problem.n_words)) for words in certificate.words}
+    if len(in_tables) < len(certificate.words):  # (m, s) and (s, m) are the same pair: its factors would count twice
+        raise VerificationError("two words are given twice: expected every pair of words once, in either order.")
     take, taken = read_shares(certificate), 0
     for words in certificate.words:
         m, s = words_of(words, problem.n_words)
@@ -178,12 +181,8 @@ def weights_of(normal: Normal, certificate: FactorShares, allowed: Allowed) -> t
         weights[left[:, m], m] += rest
         weights[left[:, s], s] += shares
         size += 2.0 * float(np.abs(shares).max(initial=0.0)) + float(np.abs(theta[theta > -np.inf]).max(initial=0.0))
-    in_tables = {words_of(words, problem.n_words) for words in certificate.words}
-    if len(in_tables) < len(certificate.words):
-        raise VerificationError("two words are given twice: expected every pair of words once.")
     for arcs, score in active.items():
-        pair = tuple(sorted(m for _, m in arcs))
-        if len(arcs) == 2 and (pair in in_tables or pair[::-1] in in_tables):
+        if len(arcs) == 2 and frozenset(m for _, m in arcs) in in_tables:
             continue
         shares = take(len(arcs) if score > 0.0 else 1)
         taken += len(shares)
@@ -201,7 +200,7 @@ def weights_of(normal: Normal, certificate: FactorShares, allowed: Allowed) -> t
         raise VerificationError(f"there are {len(certificate.shares)} shares: expected {taken}.")
     if not size < math.ldexp(unit, MANTISSA_BITS):
         raise VerificationError("the shares are so large that sums with them are not exact.")
-    return weights, constant
+    return weights, constant, size
 
 
 def forced(normal: Normal, allowed: Allowed) -> Allowed | None:
@@ -272,13 +271,14 @@ def table_of(two: dict[tuple[int, int], dict[tuple[int, int], float]], m: int, s
     return np.where(never, -np.inf, theta[h, k])
 
 
-def best_without_factors(normal: Normal, rest: Certificate, weights: Scores, unit: float) -> float:
+def best_without_factors(normal: Normal, rest: Certificate, weights: Scores, unit: float, size: float) -> float:
     """The bound of the problem with these weights of arcs instead of its own, and without labels and factors."""
     problem = normal.problem
     plain: Problem = object.__new__(Problem)
     for name in Problem.__slots__:
         object.__setattr__(plain, name, getattr(problem, name))
-    for name, value in (("arcs", weights), ("labels", None), ("label_names", None), ("factors", ()), ("resolution", unit)):
+    without = {"labels": None, "label_names": None, "factors": (), "terms": 1, "largest": size}
+    for name, value in {"arcs": weights, "resolution": unit, **without}.items():
         object.__setattr__(plain, name, value)
     if isinstance(rest, DynamicProgram) and not problem.projective and not plain.larger:
         return best_tree_value(weights, plain)

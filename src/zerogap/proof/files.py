@@ -23,6 +23,7 @@ from zerogap.proof.certificate import (
 from zerogap.proof.solution import Solution, Trace
 
 FORMAT, VERSION = "zerogap-solution", 1
+KEYS = ("format", "version", "status", "structure", "score", "bound", "certificate", "trace", "alternatives")
 
 
 def solution_to_json(solution: Solution[Any]) -> dict[str, Any]:
@@ -46,10 +47,17 @@ def solution_to_json(solution: Solution[Any]) -> dict[str, Any]:
 def solution_from_json(value: Any, where: str = "solution") -> Solution[Any]:
     """The solution in a JSON object; FormatError says what is not one. Nothing in it is believed: see `verify`."""
     check_format(value, FORMAT, VERSION, where)
+    for key in value:
+        if key not in KEYS:
+            raise FormatError(f"{where}.{key} is not known: expected {', '.join(KEYS)}.")
     try:
-        return read_solution(value, where)
+        solution = read_solution(value, where)
     except RecursionError:
         raise FormatError(f"{where} is nested too deeply to read.") from None
+    if field(value, "status", where) != solution.status:
+        claim = f"beside the score {solution.score!r} and the bound {solution.bound!r}"
+        raise FormatError(f"{where}.status is {shorten(value['status'])} {claim}: expected {solution.status!r}.")
+    return solution
 
 
 def read_solution(value: dict[str, Any], where: str) -> Solution[Any]:
@@ -109,17 +117,39 @@ def structure_from_json(value: Any, where: str) -> Any:
 def read_json(path: str | Path) -> Any:
     """The JSON value in a file; FormatError with line and column if it is not JSON."""
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
-    except json.JSONDecodeError as error:
-        raise FormatError(f"{path}, line {error.lineno}, column {error.colno}: not JSON ({error.msg}).") from None
+        text = Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError as error:
         raise FormatError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}.") from None
-    except RecursionError:
-        raise FormatError(f"{path} is nested too deeply to read.") from None
-    except ValueError as error:  # an integer of thousands of digits
-        raise FormatError(f"{path} holds a number that cannot be read: {error}.") from None
     except OSError as error:
         raise FormatError(f"{path} cannot be read: {error.strerror}.") from None
+    return parse_json(text, str(path))
+
+
+def parse_json(text: str, where: str, *, one_line: bool = False) -> Any:
+    """The JSON value in a text. A key that an object has twice is an error: readers that take the first and the last would disagree."""
+    try:
+        return json.loads(text, object_pairs_hook=object_of_pairs)
+    except json.JSONDecodeError as error:
+        place = f"column {error.colno}" if one_line else f"line {error.lineno}, column {error.colno}"
+        raise FormatError(f"{where}, {place}: not JSON ({error.msg}).") from None
+    except DuplicateKey as error:
+        raise FormatError(f"{where} has the key {shorten(str(error))} twice in one object: expected it once.") from None
+    except RecursionError:
+        raise FormatError(f"{where} is nested too deeply to read.") from None
+    except ValueError as error:  # an integer of thousands of digits
+        raise FormatError(f"{where} holds a number that cannot be read: {error}.") from None
+
+
+class DuplicateKey(ValueError):
+    """A key that an object has twice."""
+
+
+def object_of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        raise DuplicateKey(next(key for key, _ in pairs if key in seen or seen.add(key)))  # type: ignore[func-returns-value]
+    return found
 
 
 def json_text(value: dict[str, Any]) -> str:

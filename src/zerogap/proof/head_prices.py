@@ -20,7 +20,7 @@ from zerogap.errors import VerificationError
 from zerogap.grid import Scores
 from zerogap.proof.certificate import Certificate, HeadPrices, Leaf, Leaves, Screened
 from zerogap.proof.dependency_charts import arc_chart
-from zerogap.proof.exact_values import check_exact
+from zerogap.proof.exact_values import Units, check_exact, from_units, in_units, units_of
 from zerogap.proof.leaves import check_cover
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def bound_within(problem: Problem, certificate: Certificate, arcs: Scores, allow
             if np.any(required & ~allowed):
                 return -math.inf
             heads = (head_part(problem, arcs, down, up, allowed, required, h) for h in range(problem.n_words + 1))
-            return tree_part(problem, down, up, allowed) + sum(heads)
+            return from_units(tree_part(problem, down, up, allowed) + sum(heads), problem.resolution)
         case Screened(prices=prices, threshold=threshold, rest=rest):
             left = possible_arcs(problem, prices, threshold, arcs, allowed, required)
             return max(threshold, bound_within(problem, rest, arcs, left, required))
@@ -77,8 +77,7 @@ def bound_of_leaf(problem: Problem, leaf: Leaf, arcs: Scores, allowed: Allowed, 
 
 def possible_arcs(problem: Problem, prices: HeadPrices, threshold: float, arcs: Scores, allowed: Allowed, required: Allowed) -> Allowed:
     """Those that a tree above the threshold may have: by the bound of the prices if tree, head and modifier must take the arc."""
-    if math.isnan(threshold):
-        raise VerificationError("the threshold is nan: expected a number.")
+    least = units_of(threshold, problem.resolution, "threshold")
     down, up = read_prices(problem, prices)
     heads = [head_part(problem, arcs, down, up, allowed, required, h) for h in range(problem.n_words + 1)]
     tree = tree_part(problem, down, up, allowed)
@@ -92,9 +91,9 @@ def possible_arcs(problem: Problem, prices: HeadPrices, threshold: float, arcs: 
         wanted[h, m] = True
         bound = total - heads[h] + head_part(problem, arcs, down, up, allowed, wanted, h)
         bound = bound - heads[m] + head_part(problem, arcs, down, up, only, required, m)
-        if bound > threshold:  # the tree is asked last: it takes longest
+        if bound > least:  # the tree is asked last: it takes longest
             bound = bound - tree + tree_part(problem, down, up, only)
-        left[h, m] = bound > threshold
+        left[h, m] = bound > least
     return left
 
 
@@ -118,13 +117,16 @@ def asks_for_heads(problem: Problem) -> bool:
     return bool(problem.parts.keys() & {"grandparents", "outermost", "grandsiblings"})
 
 
-def tree_part(problem: Problem, down: Scores, up: Scores, allowed: Allowed) -> float:
+def tree_part(problem: Problem, down: Scores, up: Scores, allowed: Allowed) -> Units:
+    """The best tree under the prices, in units: sums of prices are exact."""
     weights = np.where(allowed, down + up if asks_for_heads(problem) else down, -np.inf)
-    return float(arc_chart(weights[..., None], problem.single_root, 1)[0]) if problem.projective else best_tree_value(weights, problem)
+    if not problem.projective:
+        return best_tree_units(weights, problem)
+    return in_units(float(arc_chart(weights[..., None], problem.single_root, 1)[0]), problem.resolution)
 
 
-def head_part(problem: Problem, arcs: Scores, down: Scores, up: Scores, allowed: Allowed, required: Allowed, h: int) -> float:
-    """What head h gets for its best choice."""
+def head_part(problem: Problem, arcs: Scores, down: Scores, up: Scores, allowed: Allowed, required: Allowed, h: int) -> Units:
+    """The worth of the best choice of head h, in units: one head has at most `problem.terms` scores, so its sums are exact."""
     n = problem.n_words
     with_heads = h > 0 and asks_for_heads(problem)
     heads = np.flatnonzero(allowed[:, h]) if with_heads else np.array([-1])
@@ -137,7 +139,7 @@ def head_part(problem: Problem, arcs: Scores, down: Scores, up: Scores, allowed:
             values = values + best_side(problem, arcs[h] - down[h], required[h], heads, h, modifiers)
         else:
             values = values + best_walk(problem, arcs[h] - down[h], required[h], heads, h, modifiers.tolist(), machine)
-    return float(values.max(initial=-math.inf))
+    return in_units(float(values.max(initial=-math.inf)), problem.resolution)
 
 
 def best_side(problem: Problem, worth: Scores, required: Allowed, heads: NDArray[np.int64], h: int, modifiers: NDArray[np.int64]) -> Scores:
@@ -224,7 +226,12 @@ def step_of(machine: HeadAutomaton, state: int, modifier: int) -> tuple[int, flo
 
 
 def best_tree_value(weights: Scores, problem: Problem) -> float:
-    """The weight of a maximum arborescence (Chu & Liu 1965; Edmonds 1967), in exact integers; -inf if there is none.
+    """The weight of a maximum arborescence; -inf if there is none."""
+    return from_units(best_tree_units(weights, problem), problem.resolution)
+
+
+def best_tree_units(weights: Scores, problem: Problem) -> Units:
+    """The weight of a maximum arborescence in units (Chu & Liu 1965; Edmonds 1967); -inf if there is none.
 
     With a single root, every arc from the root costs so much that one of them is the fewest.
     """
@@ -265,7 +272,7 @@ def best_tree_value(weights: Scores, problem: Problem) -> float:
     value = total + cost
     if problem.single_root and value <= -cost // 2:  # more than one arc from the root was needed
         return -math.inf
-    return float(value) * problem.resolution
+    return value
 
 
 def cycle_of(chosen: dict[int, int]) -> list[int] | None:

@@ -23,6 +23,8 @@ from zerogap.proof.chain import completions, priced_transitions, rest_of, true_e
 from zerogap.sequence.machine import DEAD, Machine
 from zerogap.sequence.problem import Problem
 
+MOST_CELLS = 20_000_000  # of the tables of prefixes, 8 bytes each: several of them stay below a gigabyte
+
 
 def sequence_bound(problem: Problem, certificate: Certificate, claimed: float) -> float:
     """`claimed` if the certificate proves it, else a score above it that it does not exclude."""
@@ -62,6 +64,10 @@ def scores_above(problem: Problem, certificate: Certificate, claimed: float, k: 
     prefixes[0, order:] = 0
     score, priced = np.full(1, relaxed_refunds), np.full(1, refunds)
     for t in range(n):
+        if prefixes.size * size > MOST_CELLS:
+            raise VerificationError(
+                f"more than {MOST_CELLS // prefixes.shape[1]:,} prefixes may beat the bound: the certificate is too weak."
+            )
         history = prefixes[:, :order]
         added = true_edges(problem, t, history) + problem.emissions[t] + (problem.end if t == n - 1 else 0.0)
         before = np.where(history[:, -1] < 0, size, history[:, -1])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from zerogap.constituency.lexical_agreement import LexicalAgreement
@@ -17,10 +17,10 @@ from zerogap.constituency.problem import JointProblem
 from zerogap.dependency.problem import Problem as DependencyProblem
 from zerogap.errors import InputError, InvalidStructure, VerificationError
 from zerogap.hypergraph.problem import Problem as HypergraphProblem
-from zerogap.proof.certificate import Certificate
 from zerogap.proof.constituency import joint_bound
 from zerogap.proof.dependency import dependency_bound
 from zerogap.proof.dependency_alternatives import dependency_alternatives
+from zerogap.proof.form import check_certificate, check_number, check_trace, plain_structure
 from zerogap.proof.hypergraph import hypergraph_bound
 from zerogap.proof.lexical_agreement import agreement_bound
 from zerogap.proof.lexical_parsing import lexical_bound
@@ -72,14 +72,19 @@ def verify(problem: Any, solution: Solution[Any]) -> Verified:
     if type(problem) not in CHECKERS:
         known = ", ".join(f"{kind.__module__.split('.')[1]}.{kind.__name__}" for kind in CHECKERS)
         raise InputError(f"problem is a {type(problem).__name__}: expected one of {known}.")
-    if not isinstance(solution, Solution):
+    if type(solution) is not Solution:
         raise InputError(f"solution is a {type(solution).__name__}: expected a Solution.")
-    for name in ("score", "bound"):
-        value = getattr(solution, name)
-        if isinstance(value, bool) or not isinstance(value, int | float) or math.isnan(value):
-            raise VerificationError(f"the {name} is {value!r}: expected a number.")
-    if not isinstance(solution.certificate, Certificate):
-        raise VerificationError(f"the certificate is {solution.certificate!r}: expected one of the kinds that zerogap knows.")
+    try:
+        return checked_solution(problem, solution)
+    except RecursionError:
+        raise VerificationError("the solution is nested too deeply to check.") from None
+
+
+def checked_solution(problem: Any, solution: Solution[Any]) -> Verified:
+    check_number(solution.score, "score")
+    check_number(solution.bound, "bound")
+    check_certificate(solution.certificate)
+    solution = replace(solution, structure=plain_structure(solution.structure))
     checked = []
     if solution.structure is None:
         score = -math.inf
@@ -98,6 +103,7 @@ def verify(problem: Any, solution: Solution[Any]) -> Verified:
         raise VerificationError(f"the certificate proves the bound {bound!r}, not {solution.bound!r} as claimed.")
     if not bound >= score:
         raise VerificationError(f"the bound {bound!r} of the certificate is below the score {score!r} of a valid structure: a defect.")
+    check_trace(solution, score)
     checked.append(f"no structure scores more than {solution.bound!r} (certificate: {solution.certificate.kind})")
     if score == solution.bound > -math.inf:
         checked.append("so it is optimal")
@@ -111,7 +117,10 @@ def check_alternatives(problem: Any, solution: Solution[Any]) -> None:
     """All different and valid, scored as claimed, best first, and nothing else scores more than the last."""
     if type(problem) not in ALTERNATIVES:
         raise VerificationError("alternatives cannot be checked for this kind of problem.")
-    claimed = [(solution.structure, solution.score), *(solution.alternatives or ())]
+    claimed = [(solution.structure, solution.score)]
+    for structure, score in solution.alternatives or ():
+        check_number(score, "score of an alternative")
+        claimed.append((plain_structure(structure), score))
     if len({structure for structure, _ in claimed}) < len(claimed):
         raise VerificationError("an alternative is given twice.")
     for structure, score in claimed[1:]:

@@ -97,7 +97,7 @@ def branch_and_bound(
             bound = max(stuck, max(entry[3].bound for entry in waiting)) if deep else waiting[0][3].bound
         seconds = time.perf_counter() - begin
         best, worst = (pool[0], pool[-1] if len(pool) == k else None) if pool else (None, None)
-        note(history, bound if best is None else max(bound, best.score), best, seconds)
+        note(history, max(bound, stuck), best, seconds)
         if (worst is not None and bound <= worst.score) or (first and best is not None):
             break
         if (time_limit is not None and seconds >= time_limit) or (max_nodes is not None and n_nodes >= max_nodes):

@@ -239,8 +239,10 @@ def violated_rows(constraints: LinearConstraints, excess: Scores) -> list[tuple[
 
 
 def note(history: History, bound: float, best: Candidate | None, seconds: float) -> None:
-    history.bounds.append(bound)
-    history.scores.append(best.score if best is not None else -math.inf)
+    """A bound may be about what beats the best structure only: with that structure's score, it is one for all."""
+    score = best.score if best is not None else -math.inf
+    history.bounds.append(max(bound, score))
+    history.scores.append(score)
     history.seconds.append(seconds)
 
 

@@ -34,6 +34,17 @@ class Constraint:
     penalty: float | None = None
     title: str = ""
 
+    def __post_init__(self) -> None:
+        """A penalty is taken from the score, so it must be above 0: checkers rely on it where they drop a soft constraint."""
+        penalty = self.penalty
+        if penalty is None:
+            return
+        if not isinstance(penalty, int | float) or isinstance(penalty, bool) or not 0.0 < penalty <= LARGEST_PENALTY:
+            raise InputError(
+                f"penalty is {penalty!r}: expected a positive number, which is taken from the score of labellings that break it."
+            )
+        object.__setattr__(self, "penalty", float(penalty))
+
     def called(self, title: str) -> Constraint:
         """The same constraint under a name of your own, which errors and reports use."""
         return replace(self, title=str(title))
@@ -152,9 +163,7 @@ def accepted_by(automaton: Automaton) -> Constraint:
 
 def soft(constraint: Constraint, penalty: float) -> Constraint:
     """Breaking the constraint is allowed and costs `penalty`, once, however it is broken."""
-    if not isinstance(penalty, int | float) or isinstance(penalty, bool) or not 0.0 < penalty <= LARGEST_PENALTY:
-        raise InputError(f"penalty is {penalty!r}: expected a positive number, which is taken from the score of labellings that break it.")
-    return replace(constraint, penalty=float(penalty))
+    return replace(constraint, penalty=penalty)
 
 
 def natural(name: str, value: int) -> int:

@@ -3,6 +3,10 @@
 from fractions import Fraction
 
 NO = float("-inf")  # the score of what is forbidden
+CERTIFICATES = (
+    "cut-duals", "dynamic-program", "head-prices", "screened", "factor-shares", "narrowed", "leaves", "intersection", "agreement",
+    "multipliers", "signatures", "unsatisfiable",
+)  # fmt: skip
 
 
 class Wrong(Exception):
@@ -33,6 +37,17 @@ def whole(value, unit):
 def real(value, unit):
     """A number that need not be a multiple of the unit."""
     return float(value) if value in ("-inf", "inf") else Fraction(value) / Fraction(unit)
+
+
+def check_finite(value):
+    """Nothing in a certificate is infinite: inf // k is nan, and nothing is larger than nan."""
+    waiting = [value]
+    while waiting:
+        entry = waiting.pop()
+        if isinstance(entry, (dict, list)):
+            waiting.extend(entry.values() if isinstance(entry, dict) else entry)
+        elif isinstance(entry, (str, float)) and entry not in CERTIFICATES:
+            demand(isinstance(entry, float) and abs(entry) < -NO, f"{entry!r} in a certificate")
 
 
 def wholes(value, unit):

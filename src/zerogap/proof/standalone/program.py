@@ -6,7 +6,7 @@ import sys
 
 from zerogap.proof.standalone.hypergraphs import Hypergraph
 from zerogap.proof.standalone.labels import Labels
-from zerogap.proof.standalone.numbers import NO, Unknown, Wrong, demand, whole
+from zerogap.proof.standalone.numbers import NO, Unknown, Wrong, check_finite, demand, whole
 from zerogap.proof.standalone.parses import Parses
 from zerogap.proof.standalone.trees import Trees
 
@@ -29,6 +29,7 @@ def check(problem, solution):
     demand((bound == score) == (solution["status"] == "optimal"), "the status is {}".format(solution["status"]))
     if solution.get("alternatives"):
         raise Unknown("a list of the best")
+    check_finite(solution["certificate"])
     proven = known.bound(solution["certificate"], bound)
     demand(proven <= bound, f"the certificate proves {proven}, not {bound} as claimed")
     return bound == score

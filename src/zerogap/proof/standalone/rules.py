@@ -56,10 +56,12 @@ class Rule:
             first = {start for start, _ in given} if kind == "spans" else set()
             places = {t for start, end in given for t in range(start, end)} if kind == "spans" else set(given)
 
+            self.first = ("nothing read",)  # not 0, which may be a label
+
             def same(t, state, a):
                 if t not in places:
-                    return 0 if kind == "spans" else state
-                return fields[a] if state == 0 or t in first or state == fields[a] else None
+                    return self.first if kind == "spans" else state
+                return fields[a] if state == self.first or t in first or state == fields[a] else None
 
             self.run = same
         elif kind in ("and", "or", "not"):
