@@ -73,7 +73,7 @@ def test_hyperedges_that_are_not_bottom_up_are_refused():
         ],
         "constraints": [{"parts": {"1": 1}, "sense": "<=", "limit": 0, "name": "not the second"}],
     }  # fmt: skip
-    with pytest.raises(FormatError, match=r"edges\[0\] is out of order: .* so edges\\[2\\] here"):
+    with pytest.raises(FormatError, match=r"edges\[0\] is out of order: .* so edges\[2\] here"):
         problem_from_json(text)
     edges = [dict(edge, head=2 - edge["head"], tail=[2 - v for v in edge["tail"]]) for edge in text["edges"][2:] + text["edges"][:2]]
     rows = [{"parts": {"3": 1}, "sense": "<=", "limit": 0, "name": "not the fourth"}]

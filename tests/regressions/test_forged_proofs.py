@@ -34,7 +34,7 @@ def test_a_pair_of_words_that_is_named_both_ways():
 
 
 def test_prices_at_the_edge_of_what_is_exact():
-    """Prices alone summed to less than 2^53 resolutions, a score came on top, and the sum was rounded down: -7 was optimal where -6 exists."""
+    """Prices summed to less than 2^53 resolutions, a score came on top and was rounded: -7 was optimal where -6 exists."""
     problem = dependency.Problem([[0, 3, 0], [0, 0, -9], [0, -7, 0]], siblings=np.zeros((3, 3, 3)), resolution=1.0)
     assert dependency.decode(problem).score == -6.0
     priced = HeadPrices((1,), (2.0 - 2.0**53,), (0.0,))
