@@ -14,7 +14,7 @@ from zerogap.errors import InputError
 
 def test_every_module_with_kernels_is_known() -> None:
     root = Path(zerogap.__file__).parent
-    decorated = [path for path in root.rglob("*.py") if "\n@kernel(" in path.read_text() or "\n@rare_kernel(" in path.read_text()]
+    decorated = [path for path in root.rglob("*.py") if "\n@kernel(" in path.read_text() or "\n@kernel(" in path.read_text()]
     names = {".".join(path.relative_to(root.parent).with_suffix("").parts) for path in decorated}
     assert "zerogap.oracles.eisner" in names
     assert names <= kernel_modules().keys()

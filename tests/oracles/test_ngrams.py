@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zerogap.errors import InputError
-from zerogap.oracles.compile import float64, int64, kernel, readonly
+from zerogap.kernels import float64, int64, kernel, readonly
 from zerogap.oracles.ngrams import TABLE_TYPES, ngram_score, ngram_tables, words_score
 from zerogap.translation.language_model import Ngrams, build_language_model
 

@@ -1,13 +1,12 @@
 """`zerogap compile`: all kernels at once, on all cores, for a container image or before a run of tests.
 
-A kernel is compiled when its module is imported, and those it calls must be in the cache by then, or two processes would compile them
-both. So modules are taken in the order of their imports, read from their sources, each as soon as all that it needs are done.
+The kernels that a kernel calls must be in the cache when it is compiled, or two processes would compile them both. So modules are taken
+in the order of their imports, read from their sources, each as soon as all that it needs are done.
 """
 
 from __future__ import annotations
 
 import ast
-import importlib
 import os
 import time
 from collections.abc import Iterator
@@ -21,8 +20,9 @@ import typer
 import zerogap
 from zerogap.cli.progress import progress
 from zerogap.errors import InputError
+from zerogap.kernels import compile_module
 
-KERNELS = {"zerogap.oracles.compile"}  # who imports this has kernels
+KERNELS = {"zerogap.kernels"}  # who imports this has kernels
 
 
 def compile_command(
@@ -61,15 +61,6 @@ def compile_all(threads: int | None = None) -> int:
     return len(needs)
 
 
-def compile_module(name: str) -> None:
-    """In a process of the pool: imports the module, and compiles its rare kernels too."""
-    os.environ["ZEROGAP_COMPILE_ALONE"] = "1"
-    module = importlib.import_module(name)
-    for value in vars(module).values():
-        if getattr(value, "__module__", None) == name and hasattr(value, "compile_now"):
-            value.compile_now()
-
-
 def kernel_modules() -> dict[str, set[str]]:
     """Every module with kernels, and the others of them that importing it imports."""
     root = Path(zerogap.__file__).parent
@@ -92,8 +83,6 @@ def imported(path: Path) -> Iterator[str]:
         elif isinstance(statement, ast.ImportFrom) and statement.module:
             yield statement.module
             yield from (f"{statement.module}.{alias.name}" for alias in statement.names)
-        elif isinstance(statement, ast.With):  # `beside` of oracles.compile
-            pending += statement.body
 
 
 def reached(name: str, direct: dict[str, set[str]]) -> set[str]:

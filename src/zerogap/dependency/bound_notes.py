@@ -45,7 +45,7 @@ from zerogap.features.part_keys import PartFeatures
 from zerogap.features.part_templates import DIRECTION
 from zerogap.features.weight_table import CLEAR, EMPTY, Keys
 from zerogap.features.weights import table_shift
-from zerogap.oracles.compile import boolean, inner, int64, kernel, readonly, uint32, writable
+from zerogap.kernels import boolean, inner, int64, kernel, readonly, uint32, writable
 
 BOUNDED = ("sibling", "grandparent", "grandsibling")  # kinds of parts
 NO_GRAND, NO_SIB, NO_MOD, NO_SIB_MOD, NO_GRAND_SIB = range(5)  # places in MISSING

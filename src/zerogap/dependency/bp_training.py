@@ -44,9 +44,9 @@ from zerogap.features.part_templates import DIRECTION
 from zerogap.features.weight_learning import WeightTable
 from zerogap.features.weight_table import CLEAR, Keys
 from zerogap.grid import Scores
+from zerogap.kernels import boolean, float64, inner, int64, kernel, readonly, writable
 from zerogap.learning.online import run_epochs
 from zerogap.oracles.belief_propagation import Parts, Places, propagate
-from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, readonly, writable
 
 ITERATIONS, TOLERANCE, DAMPING = 10, 1e-3, 0.1  # of belief propagation for a step
 

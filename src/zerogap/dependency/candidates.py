@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.oracles.compile import boolean, int64, kernel, readonly, writable
+from zerogap.kernels import boolean, int64, kernel, readonly, writable
 
 Integers = NDArray[np.int64]
 

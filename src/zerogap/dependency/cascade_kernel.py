@@ -20,7 +20,7 @@ from zerogap.features.packed_table import step_of
 from zerogap.features.part_keys import PAD, fill_partial
 from zerogap.features.part_templates import DIRECTION
 from zerogap.features.weight_table import CLEAR, shift_of
-from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, readonly, types, uint32, writable
+from zerogap.kernels import boolean, float64, inner, int64, kernel, readonly, types, uint32, writable
 from zerogap.oracles.grandsibling_marginals import grandsibling_max_marginals
 from zerogap.oracles.grandsiblings import grandsibling_kernel
 from zerogap.oracles.sparse_eisner import sparse_eisner, sparse_max_marginals

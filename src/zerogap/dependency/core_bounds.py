@@ -26,7 +26,7 @@ from zerogap.features.packed_table import bucket_of_key, is_marked, step_of
 from zerogap.features.part_templates import DIRECTION
 from zerogap.features.weight_table import CLEAR
 from zerogap.features.weights import add_weights, table_shift
-from zerogap.oracles.compile import inlined, inner
+from zerogap.kernels import inlined, inner
 from zerogap.oracles.core_marginals import best_sum
 
 OVER_CONTEXTS, OVER_PAIRS = range(2)  # bounds of grand-siblings: by head and modifier, by grandparent and head

@@ -16,7 +16,7 @@ from zerogap.dependency.scoring import ACROSS, GRANDPARENT, SENTENCE, SIBLING, T
 from zerogap.dependency.tree_keys import choice_keys
 from zerogap.dependency.triple_scores import fill_triples
 from zerogap.features.value_classes import find_classes
-from zerogap.oracles.compile import boolean, float64, inner, int64, rare_kernel, readonly, types, uint32, writable
+from zerogap.kernels import boolean, float64, inner, int64, kernel, readonly, types, uint32, writable
 from zerogap.oracles.core_marginals import core_max_marginals
 
 OF_KIND = types.Tuple((readonly(int64, 1), readonly(uint32, 1)))  # type: ignore[no-untyped-call]  # cells and jumps of a packed table
@@ -83,7 +83,7 @@ def score_of_bounds(
     return sum_weights(keys[:size], cells, numbers, jumps)
 
 
-@rare_kernel(
+@kernel(
     float64(
         readonly(int64, 2), *SENTENCE, readonly(int64, 2), *TABLE, *[OF_KIND] * 5, readonly(int64, 1), readonly(int64, 2),
         readonly(int64, 2), readonly(int64, 1), readonly(int64, 2), readonly(float64, 2), int64, float64, int64, float64, int64,

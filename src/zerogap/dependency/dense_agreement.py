@@ -19,7 +19,7 @@ from zerogap.dependency.listed_parts import GRANDPARENTS, GRANDSIBLINGS, SIBLING
 from zerogap.dependency.parts import DenseParts, SparseParts
 from zerogap.dependency.problem import Problem
 from zerogap.grid import Scores
-from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
+from zerogap.kernels import float64, int64, kernel, readonly, writable
 from zerogap.oracles.head_automata import N_RESULTS, agree
 from zerogap.oracles.head_sides import CHAIN, GRAND, JOINT, OPEN, OUTER, PROJECTIVE
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from zerogap.dependency.scored import Allowed, Block
 from zerogap.grid import Scores
-from zerogap.oracles.compile import boolean, float64, int64, kernel, readonly, writable
+from zerogap.kernels import boolean, float64, int64, kernel, readonly, writable
 
 
 @kernel(

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 from zerogap.errors import InputError, UnknownMethod
 from zerogap.features.part_keys import BUCKETS
 from zerogap.grid import Scores
-from zerogap.oracles.compile import boolean, inner, int64, kernel, readonly, writable
+from zerogap.kernels import boolean, inner, int64, kernel, readonly, writable
 
 Integers = NDArray[np.int64]
 Allowed = NDArray[np.bool_]

@@ -20,7 +20,7 @@ from zerogap.features.part_templates import DIRECTION, DISTANCE, FACTOR_KINDS, R
 from zerogap.features.weight_table import CLEAR, Keys
 from zerogap.features.weights import add_weights, table_shift, weights_of
 from zerogap.grid import Scores
-from zerogap.oracles.compile import boolean, float64, inlined, inner, int64, kernel, readonly, types, writable
+from zerogap.kernels import boolean, float64, inlined, inner, int64, kernel, readonly, types, writable
 
 EACH = ROLES.index("each")
 DIRECTIONS = 4  # of two arcs

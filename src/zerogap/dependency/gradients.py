@@ -14,7 +14,7 @@ from zerogap.dependency.labelling import N_ROLES, find_roles, label_base
 from zerogap.dependency.scoring import ACROSS, ARC, BETWEEN, HEAD, LABEL, MOD, RIGHT, SENTENCE, arc_relations
 from zerogap.dependency.tree_keys import add_inside
 from zerogap.features.weight_table import CLEAR
-from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
+from zerogap.kernels import float64, int64, kernel, readonly, writable
 
 
 @kernel(

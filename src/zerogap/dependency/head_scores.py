@@ -23,7 +23,7 @@ from zerogap.dependency.listed_parts import add_listed
 from zerogap.dependency.parts import DenseParts, Parts, Sparse, SparseParts
 from zerogap.dependency.problem import Problem
 from zerogap.grid import Scores
-from zerogap.oracles.compile import float64, inner, int64, kernel, readonly, writable
+from zerogap.kernels import float64, inner, int64, kernel, readonly, writable
 from zerogap.oracles.head_sides import CHAIN, GRAND, JOINT, OUTER, PROJECTIVE, SINGLE_ROOT
 
 Integers = NDArray[np.int64]

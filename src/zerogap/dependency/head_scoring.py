@@ -35,8 +35,8 @@ from zerogap.features.part_templates import DIRECTION
 from zerogap.features.weight_table import CLEAR
 from zerogap.features.weights import table_shift, weights_of
 from zerogap.grid import Scores
+from zerogap.kernels import float64, int64, kernel, readonly, writable
 from zerogap.oracles import head_sides
-from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
 
 
 @kernel(

@@ -14,7 +14,7 @@ import numpy as np
 from zerogap.dependency.scoring import LABEL, SENTENCE, TABLE, arc_relations
 from zerogap.features.weight_table import CLEAR
 from zerogap.features.weights import table_shift, weights_of
-from zerogap.oracles.compile import float64, inner, int64, kernel, readonly, writable
+from zerogap.kernels import float64, inner, int64, kernel, readonly, writable
 
 HEAD, MOD, GRAND, LEFTMOST, RIGHTMOST, BEFORE, AFTER = 0, 1, 3, 5, 6, 7, 8  # places in features.part_templates.ROLES
 N_ROLES = 9

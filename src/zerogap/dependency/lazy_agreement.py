@@ -37,7 +37,7 @@ from zerogap.features.part_templates import DIRECTION
 from zerogap.features.weight_table import CLEAR
 from zerogap.features.weights import table_shift, weights_of
 from zerogap.grid import Scores
-from zerogap.oracles.compile import boolean, float64, int64, kernel, readonly, writable
+from zerogap.kernels import boolean, float64, int64, kernel, readonly, writable
 from zerogap.oracles.head_slacks import joint_slacks
 from zerogap.proof.solution import Trace
 from zerogap.relax.branching import better

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from zerogap.dependency.candidates import Candidates
 from zerogap.dependency.parts import SparseParts
 from zerogap.grid import Scores
-from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
+from zerogap.kernels import float64, int64, kernel, readonly, writable
 
 KINDS = ("siblings", "grandparents", "grandsiblings", "outermost")
 SIBLINGS, GRANDPARENTS, GRANDSIBLINGS, OUTERMOST = range(4)

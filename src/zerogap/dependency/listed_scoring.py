@@ -30,7 +30,7 @@ from zerogap.dependency.scoring import (
 from zerogap.features.part_keys import BUCKETS
 from zerogap.features.weight_table import CLEAR
 from zerogap.features.weights import add_weights, table_shift
-from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, readonly, writable
+from zerogap.kernels import boolean, float64, inner, int64, kernel, readonly, writable
 
 VALUES = 2 * BUCKETS  # sides and buckets of distances
 

@@ -23,7 +23,7 @@ from zerogap.dependency.core_bounds import lay_out_core
 from zerogap.dependency.scoring import ACROSS, SENTENCE, TABLE, crosses, score_arcs, score_candidates, sum_weights
 from zerogap.dependency.tree_keys import choice_keys
 from zerogap.features.part_keys import PAD, fill_partial
-from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, rare_kernel, readonly, writable
+from zerogap.kernels import boolean, float64, inner, int64, kernel, readonly, writable
 from zerogap.oracles.core_marginals import core_max_marginals
 from zerogap.oracles.grandsiblings import grandsibling_kernel
 from zerogap.oracles.push import push_max
@@ -153,7 +153,7 @@ def best_under_penalties(
                 core[h, m] = left[h, m] and (core[h, m] or marginals[h, m] >= best - step)
 
 
-@rare_kernel(
+@kernel(
     int64(
         readonly(int64, 2), readonly(int64, 1), int64, readonly(int64, 2), readonly(int64, 2), readonly(int64, 2), *SENTENCE[1:],
         *TABLE, *TABLE, *TABLE, int64, float64, float64, writable(int64, 1), writable(float64, 1), writable(float64, 1),

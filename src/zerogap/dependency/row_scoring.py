@@ -11,7 +11,7 @@ from zerogap.dependency.scoring import ALONE_HEAD, ALONE_MOD, ARC, HEAD, MOD, RI
 from zerogap.features.part_keys import COUNTS
 from zerogap.features.row_model import VALUES, class_of, sum_rows
 from zerogap.features.weight_table import shift_of
-from zerogap.oracles.compile import float64, int16, int64, kernel, readonly, uint32, writable
+from zerogap.kernels import float64, int16, int64, kernel, readonly, uint32, writable
 
 # Types of what is read: partial sums of keys, two arrays of the plan, what was counted; tables of a `RowModel` and its unit.
 SENTENCE = (readonly(int64, 3), readonly(int64, 1), readonly(int64, 1), readonly(int64, 2))

@@ -19,7 +19,7 @@ from zerogap.dependency.training_options import Integers
 from zerogap.features.part_keys import COUNTS, PartFeatures
 from zerogap.features.row_model import MOST_CLASSES, VALUES, RowModel, n_pairs_of, row_model
 from zerogap.features.weight_table import CLEAR, Keys
-from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
+from zerogap.kernels import float64, int64, kernel, readonly, writable
 
 FEWEST = 2  # occurrences in the training data
 FIRST_RATE, SLOWING = 0.1, 0.5  # rate = FIRST_RATE / (1 + SLOWING * epochs done)

@@ -15,7 +15,7 @@ from zerogap.features.part_keys import BUCKETS, COUNTS
 from zerogap.features.part_templates import DIRECTION, DISTANCE, FIRST_COUNT, KINDS
 from zerogap.features.weight_table import CLEAR
 from zerogap.features.weights import add_weights, table_shift, weights_of
-from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, readonly, uint32, writable
+from zerogap.kernels import boolean, float64, inner, int64, kernel, readonly, uint32, writable
 
 HEAD, MOD, SIB, GRAND, BETWEEN = range(5)  # places in features.part_templates.ROLES
 ARC, ACROSS, SIBLING, STOP, GRANDPARENT, GRANDSIBLING, LABEL, OUTER = range(8)  # places in features.part_templates.KINDS

@@ -13,7 +13,7 @@ import numpy as np
 from zerogap.dependency.scoring import HEAD, MOD, SENTENCE, SIB, SIBLING, TABLE, sibling_relations
 from zerogap.features.weight_table import CLEAR
 from zerogap.features.weights import table_shift, weights_of
-from zerogap.oracles.compile import float64, inner, int64, rare_kernel, readonly, writable
+from zerogap.kernels import float64, inner, int64, kernel, readonly, writable
 
 
 @inner
@@ -28,7 +28,7 @@ def add_sibling_keys(h, s, m, partial, kind_start, relation, templates, codes, r
     return size
 
 
-@rare_kernel(int64(*SENTENCE, *TABLE, readonly(int64, 2), writable(float64, 1)))
+@kernel(int64(*SENTENCE, *TABLE, readonly(int64, 2), writable(float64, 1)))
 def score_siblings(partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, parts, scores):
     """out: scores (parts,) of (h, s, m), without those of arcs."""
     shift = table_shift(cells, jumps)
@@ -41,7 +41,7 @@ def score_siblings(partial, kind_start, relation, run_end, templates, codes, cel
     return 0
 
 
-@rare_kernel(int64(*SENTENCE, readonly(int64, 2), readonly(float64, 1), writable(int64, 1), writable(float64, 1)))
+@kernel(int64(*SENTENCE, readonly(int64, 2), readonly(float64, 1), writable(int64, 1), writable(float64, 1)))
 def sibling_keys(partial, kind_start, relation, run_end, templates, codes, parts, amounts, keys, signs):
     """The keys of siblings with their amounts; returns how many there are. out: keys, signs (parts * templates of siblings)."""
     relations = np.zeros(codes.shape[0], dtype=np.int64)

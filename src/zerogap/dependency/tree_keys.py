@@ -28,7 +28,7 @@ from zerogap.dependency.scoring import (
 )
 from zerogap.features.part_templates import DIRECTION
 from zerogap.features.weight_table import CLEAR
-from zerogap.oracles.compile import boolean, inner, int64, kernel, readonly, writable
+from zerogap.kernels import boolean, inner, int64, kernel, readonly, writable
 
 
 @inner

@@ -24,7 +24,7 @@ from zerogap.features.part_keys import BUCKETS
 from zerogap.features.part_templates import DIRECTION, DISTANCE
 from zerogap.features.weight_table import CLEAR
 from zerogap.features.weights import table_shift
-from zerogap.oracles.compile import inner
+from zerogap.kernels import inner
 from zerogap.oracles.semifield import push_sum
 
 SIDES = 2

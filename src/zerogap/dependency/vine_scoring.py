@@ -15,7 +15,7 @@ from zerogap.dependency.scoring import ARC, HEAD, LEFT, MOD, OUTER, RIGHT, SENTE
 from zerogap.features.part_templates import DIRECTION
 from zerogap.features.weight_table import CLEAR
 from zerogap.features.weights import table_shift, weights_of
-from zerogap.oracles.compile import float64, inner, int64, kernel, readonly, writable
+from zerogap.kernels import float64, inner, int64, kernel, readonly, writable
 
 
 @inner

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import InputError
-from zerogap.oracles.compile import inlined, inner, int16, int64, kernel, readonly, uint32, writable
+from zerogap.kernels import inlined, inner, int16, int64, kernel, readonly, uint32, writable
 
 Keys = NDArray[np.int64]
 Jumps = NDArray[np.uint32]  # of every bucket: its jump, and below its marks

@@ -38,7 +38,7 @@ from zerogap.features.part_keys import PartFeatures, hash_of
 from zerogap.features.part_model import MOST_STEPS, PartModel, from_arrays, to_arrays
 from zerogap.features.part_templates import KINDS, ROLES
 from zerogap.features.weight_table import CLEAR, EMPTY, Keys, shift_of
-from zerogap.oracles.compile import inner, int64, kernel, readonly, uint32, writable
+from zerogap.kernels import inner, int64, kernel, readonly, uint32, writable
 
 Integers = NDArray[np.int64]
 AT_ONCE = 1 << 11  # parts

@@ -32,7 +32,7 @@ from zerogap.features.part_templates import (
 )
 from zerogap.features.templates import Attribute
 from zerogap.features.weight_table import Keys
-from zerogap.oracles.compile import int64, kernel, readonly, writable
+from zerogap.kernels import int64, kernel, readonly, writable
 
 ROOT, BEFORE, AFTER, NONE = "<root>", "<before>", "<after>", "<none>"
 SALT = b"zerogap"

@@ -29,7 +29,7 @@ from zerogap.features.part_model import COARSEST_UNIT, FINEST_UNIT, MOST_STEPS
 from zerogap.features.part_templates import DISTANCE, FIRST_COUNT, KINDS
 from zerogap.features.weight_table import CLEAR, Keys, shift_of
 from zerogap.grid import Scores
-from zerogap.oracles.compile import inner, int16, int64, kernel, readonly, uint32, writable
+from zerogap.kernels import inner, int16, int64, kernel, readonly, uint32, writable
 
 VALUES = 2 * BUCKETS  # sides and buckets of distances
 MOST_CLASSES = 200  # of tokens, by what templates of two tokens read: the others are as unknown

@@ -10,7 +10,7 @@ so keys are the same on every machine, with and without the compiler.
 
 from __future__ import annotations
 
-from zerogap.oracles.compile import float64, int32, int64, kernel, readonly, writable
+from zerogap.kernels import float64, int32, int64, kernel, readonly, writable
 
 PRIME = 2**31 - 1
 POINT, OTHER_POINT = 1_204_385_287, 1_846_570_019

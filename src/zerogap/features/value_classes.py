@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from zerogap.features.part_keys import PAD, PartFeatures
 from zerogap.features.part_templates import ROLES
-from zerogap.oracles.compile import inner
+from zerogap.kernels import inner
 
 Integers = NDArray[np.int64]
 NOTHING = 0  # the reading of templates that do not look at a role

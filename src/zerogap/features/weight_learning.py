@@ -14,7 +14,7 @@ import numpy as np
 from zerogap.features.weight_table import EMPTY, Keys, cell_of, shift_of
 from zerogap.features.weights import Table
 from zerogap.grid import Scores
-from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
+from zerogap.kernels import float64, int64, kernel, readonly, writable
 
 FULLEST = 0.5  # share of places that are taken
 NO_JUMPS = np.zeros(0, dtype=np.uint32)

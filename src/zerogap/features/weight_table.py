@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.oracles.compile import inner
+from zerogap.kernels import inner
 
 EMPTY = 0  # no key: one of 0 would be as good as unseen
 CLEAR = -256  # what is left of a key without its template

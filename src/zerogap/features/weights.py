@@ -14,7 +14,7 @@ import numpy as np
 from zerogap.features.packed_table import Jumps, bucket_of_key, is_marked, step_of, steps_of
 from zerogap.features.weight_table import EMPTY, Keys, cell_of, shift_of
 from zerogap.grid import Scores
-from zerogap.oracles.compile import inner
+from zerogap.kernels import inner
 
 Table = tuple[Keys, Scores, Jumps]
 

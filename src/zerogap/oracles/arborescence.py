@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from zerogap.kernels import float64, inner, int64, kernel, readonly, writable
 from zerogap.oracles.arcs import NOT_SUCH_AN_ARRAY, arc_scores, infeasible, is_accepted
-from zerogap.oracles.compile import float64, inner, int64, kernel, readonly, writable
 
 INFEASIBLE, NOT_ACCEPTED = -1, -2  # what kernels return instead of a count
 empty, INT64 = np.empty, np.dtype(np.int64)  # looked up once: a call on ten words takes little longer than this

@@ -8,7 +8,7 @@ import numpy as np
 
 from zerogap.errors import Infeasible, ScoreError, ScoreShapeError
 from zerogap.grid import Scores, as_scores
-from zerogap.oracles.compile import boolean, float64, kernel, readonly
+from zerogap.kernels import boolean, float64, kernel, readonly
 
 NOT_SUCH_AN_ARRAY = (TypeError, ValueError, AttributeError, IndexError)  # what a kernel raises for anything but float64 (n+1, n+1)
 

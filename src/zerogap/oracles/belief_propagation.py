@@ -30,8 +30,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
+from zerogap.kernels import float64, inner, int64, kernel, readonly, writable
 from zerogap.oracles.arcs import infeasible
-from zerogap.oracles.compile import float64, inner, int64, kernel, readonly, writable
 from zerogap.oracles.matrix_tree import nonprojective_marginals
 from zerogap.oracles.semifield import add_logs
 from zerogap.oracles.tree_marginals import projective_marginals

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.oracles.compile import boolean, float64, int64, kernel, readonly, writable
+from zerogap.kernels import boolean, float64, int64, kernel, readonly, writable
 
 
 @kernel(int64(readonly(float64, 2), readonly(boolean, 2), int64, writable(boolean, 2)))

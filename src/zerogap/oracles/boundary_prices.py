@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from zerogap.oracles.compile import boolean, float64, inner, int32, int64, kernel, readonly, types, writable
+from zerogap.kernels import boolean, float64, inner, int32, int64, kernel, readonly, types, writable
 from zerogap.oracles.forest_terms import (
     AFTER,
     BACK,

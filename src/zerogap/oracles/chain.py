@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from zerogap.errors import Infeasible, ScoreShapeError
 from zerogap.grid import Scores, as_scores
-from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
+from zerogap.kernels import float64, int64, kernel, readonly, writable
 
 SMALLEST = 1e-200  # below this, a product of probabilities counts as vanished
 

@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from zerogap.errors import Infeasible, InputError
 from zerogap.grid import Scores, as_scores
-from zerogap.oracles.compile import float64, inner, int32, int64, kernel, readonly, types, writable
+from zerogap.kernels import float64, inner, int32, int64, kernel, readonly, types, writable
 from zerogap.structures.grammar import Grammar
 from zerogap.structures.unary_closure import UnaryClosure, close_unaries
 

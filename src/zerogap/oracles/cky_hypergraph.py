@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from zerogap.errors import Infeasible, InputError
 from zerogap.grid import Scores, as_scores
-from zerogap.oracles.compile import boolean, float64, int32, int64, kernel, readonly, writable
+from zerogap.kernels import boolean, float64, int32, int64, kernel, readonly, writable
 from zerogap.structures.grammar import Grammar
 from zerogap.structures.hypergraph import Hypergraph
 

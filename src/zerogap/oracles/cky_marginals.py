@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from zerogap.grid import Scores
+from zerogap.kernels import float64, int32, int64, kernel, readonly, writable
 from zerogap.oracles.cky_chart import CELLS, LOWEST, NUMBERS, PLACES, STARTS, Cells, IndexedGrammar, best_score, inside_cells, require_parse
-from zerogap.oracles.compile import float64, int32, int64, kernel, readonly, writable
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from zerogap.errors import GrammarError, InputError
 from zerogap.grid import Scores, as_scores
+from zerogap.kernels import float64, int32, int64, kernel, readonly, types, writable
 from zerogap.oracles.cky_chart import (
     CELLS,
     LOWEST,
@@ -32,7 +33,6 @@ from zerogap.oracles.cky_chart import (
     require_parse,
     with_room,
 )
-from zerogap.oracles.compile import float64, int32, int64, rare_kernel, readonly, types, writable
 from zerogap.structures.unary_closure import UnaryClosure
 
 SMALLEST = -40.0  # exp of less does not count
@@ -50,7 +50,7 @@ class Sums:
     unary: Scores  # (rules,)
 
 
-@rare_kernel(
+@kernel(
     types.Tuple((writable(int32, 1), writable(float64, 1), writable(float64, 1), int64))(
         readonly(float64, 2), STARTS, PLACES, STARTS, PLACES, NUMBERS, STARTS, PLACES, NUMBERS, writable(int64, 3)
     )
@@ -121,7 +121,7 @@ def fill_sums(lexical, pair_start, pair_right, parent_start, parents, scores, up
     return symbols, before, after, count
 
 
-@rare_kernel(
+@kernel(
     int64(
         CELLS, PLACES, NUMBERS, NUMBERS, STARTS, PLACES, STARTS, PLACES, NUMBERS, STARTS, STARTS, PLACES, NUMBERS, readonly(int32, 2),
         NUMBERS, int64, writable(float64, 1), writable(float64, 2), writable(float64, 1), writable(float64, 1),

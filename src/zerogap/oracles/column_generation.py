@@ -31,7 +31,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.oracles.compile import float64, inner, int32, int64, rare_kernel, readonly, writable
+from zerogap.kernels import float64, inner, int32, int64, kernel, readonly, writable
 from zerogap.oracles.push import push_max
 
 CEILING, LOWEST, REST, PUSHED = range(4)  # rows of `bounds`, see generate_columns
@@ -224,7 +224,7 @@ def first_best(nodes, edges, incoming, opened, sizes, path):  # out: path (n,); 
                     path[t] = b
 
 
-@rare_kernel(
+@kernel(
     float64(
         readonly(float64, 2), readonly(float64, 3), readonly(float64, 2), int64, writable(float64, 2), writable(float64, 2),
         writable(float64, 2), writable(int32, 2), writable(int64, 2), writable(int64, 1), writable(int64, 1),

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.oracles.compile import float64, inner, int32, int64, kernel, readonly, types, writable
+from zerogap.kernels import float64, inner, int32, int64, kernel, readonly, types, writable
 from zerogap.oracles.lm_boundaries import BOUNDARY_TYPES, EMPTY_PIECE, Boundaries, finish, read_piece, read_word
 
 FOREST_TYPES: tuple[Any, ...] = (readonly(int64, 1), readonly(int32, 1), readonly(int32, 1), readonly(float64, 1))

@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import HypergraphError
+from zerogap.kernels import float64, inner, int64, kernel, readonly, writable
 from zerogap.oracles.arcs import NOT_SUCH_AN_ARRAY, arc_scores, infeasible, is_accepted
-from zerogap.oracles.compile import float64, inner, int64, kernel, readonly, writable
 from zerogap.oracles.push import push_max
 from zerogap.structures.hypergraph import Hypergraph, from_edges
 

@@ -5,7 +5,7 @@ sums[a, b] += sum_r factors[r] table[r, a] table[r, b]
 
 from __future__ import annotations
 
-from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
+from zerogap.kernels import float64, int64, kernel, readonly, writable
 
 
 @kernel(int64(readonly(int64, 1), readonly(int64, 1), readonly(float64, 1), readonly(float64, 1), writable(float64, 2)))

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.oracles.compile import boolean, float64, inner, int64, rare_kernel, readonly, types, writable
+from zerogap.kernels import boolean, float64, inner, int64, kernel, readonly, types, writable
 from zerogap.oracles.factor_layout import LARGER, READ_INTEGERS, READ_SCORES
 from zerogap.oracles.factor_lists import INTEGERS, SCORES, never_both
 from zerogap.oracles.push import push_max
@@ -37,7 +37,7 @@ def push_compatible(m, k, s, theta_k, added, projective, single_root, rest):
         push_max(high, size, rest, theta_k, added)
 
 
-@rare_kernel(
+@kernel(
     types.Tuple((*[INTEGERS] * 5, SCORES, writable(float64, 2), float64, float64))(
         READ_INTEGERS, readonly(int64, 2), READ_SCORES, *LARGER, readonly(float64, 2), readonly(boolean, 2), *[READ_INTEGERS] * 8,
         READ_SCORES, int64, int64, float64,

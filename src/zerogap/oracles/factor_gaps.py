@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.oracles.compile import inner
+from zerogap.kernels import inner
 
 
 @inner

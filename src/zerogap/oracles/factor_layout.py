@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.oracles.compile import boolean, float64, int64, rare_kernel, readonly, types, writable
+from zerogap.kernels import boolean, float64, int64, kernel, readonly, types, writable
 from zerogap.oracles.factor_lists import INTEGERS, SCORES, never_both
 
 READ_INTEGERS, READ_SCORES = readonly(int64, 1), readonly(float64, 1)
 LARGER = (READ_INTEGERS, READ_INTEGERS, READ_SCORES)  # start, arc, phi
 
 
-@rare_kernel(
+@kernel(
     types.Tuple((*[INTEGERS] * 4, int64, INTEGERS, INTEGERS, SCORES, INTEGERS))(
         READ_INTEGERS, readonly(int64, 2), *LARGER, readonly(float64, 2), readonly(boolean, 2)
     )
@@ -66,7 +66,7 @@ def left_by(begin, heads, start, arc, phi, arcs, allowed):
     )  # fmt: skip
 
 
-@rare_kernel(
+@kernel(
     types.Tuple((*[INTEGERS] * 5, SCORES, SCORES))(
         READ_INTEGERS, readonly(int64, 2), READ_SCORES, READ_INTEGERS, READ_INTEGERS, READ_INTEGERS, *LARGER, int64, int64
     )
@@ -113,7 +113,7 @@ def fill_tables(begin, heads, scores, pairs, head_start, head, start, arc, phi, 
     return first, second, table_start, share_start, rest_start, table, sizes
 
 
-@rare_kernel(
+@kernel(
     types.Tuple((writable(float64, 2), INTEGERS, INTEGERS, INTEGERS))(
         readonly(float64, 2), readonly(boolean, 2), READ_INTEGERS, READ_INTEGERS, READ_INTEGERS, READ_INTEGERS
     )
@@ -146,7 +146,7 @@ def open_up(arcs, allowed, head_start, head, start, arc):
     return left, open_start, open_[:count], active[:found]
 
 
-@rare_kernel(SCORES(*[READ_INTEGERS] * 5, READ_SCORES, READ_INTEGERS, READ_SCORES, float64, float64))
+@kernel(SCORES(*[READ_INTEGERS] * 5, READ_SCORES, READ_INTEGERS, READ_SCORES, float64, float64))
 def halves(first, second, head_start, table_start, share_start, table, start, phi, limit, unit):
     """The first shares: of a table half of what is most for every head, of larger factors equal ones (section 4.4)."""
     offset = share_start[first.size]
@@ -169,7 +169,7 @@ def halves(first, second, head_start, table_start, share_start, table, start, ph
     return shares
 
 
-@rare_kernel(int64(*[READ_INTEGERS] * 7, READ_SCORES, *[READ_INTEGERS] * 7, SCORES))
+@kernel(int64(*[READ_INTEGERS] * 7, READ_SCORES, *[READ_INTEGERS] * 7, SCORES))
 def move_over(
     first, second, head_start, head, share_start, start, number, shares, to_first, to_second, to_head_start, to_head, to_share_start,
     to_start, to_number, moved,
@@ -206,7 +206,7 @@ def move_over(
     return 0
 
 
-@rare_kernel(INTEGERS(*[READ_INTEGERS] * 6, READ_SCORES, READ_INTEGERS, READ_SCORES, readonly(boolean, 2), float64))
+@kernel(INTEGERS(*[READ_INTEGERS] * 6, READ_SCORES, READ_INTEGERS, READ_SCORES, readonly(boolean, 2), float64))
 def told(first, second, head_start, head, share_start, start, phi, active, shares, allowed, unit):
     """What a certificate tells of shares, in units: of the open heads in tables, and of the larger factors that may hold; of a negative
     one the first alone."""

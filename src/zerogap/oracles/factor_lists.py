@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.oracles.compile import float64, inner, int64, rare_kernel, readonly, types, writable
+from zerogap.kernels import float64, inner, int64, kernel, readonly, types, writable
 
 INTEGERS, SCORES = writable(int64, 1), writable(float64, 1)
 SPREAD = 0x5851F42D4C957F2D  # odd
@@ -141,7 +141,7 @@ def group_larger(start, arcs, scores, weights, projective, single_root, first, a
     return kept
 
 
-@rare_kernel(
+@kernel(
     types.Tuple((INTEGERS, writable(int64, 2), SCORES, INTEGERS, INTEGERS, INTEGERS, SCORES, INTEGERS))(
         readonly(int64, 1), readonly(int64, 1), readonly(float64, 1), int64, int64, writable(float64, 2)
     )

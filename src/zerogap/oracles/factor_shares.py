@@ -31,8 +31,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from zerogap.kernels import float64, inner, int64, kernel, readonly, writable
 from zerogap.oracles.arborescence import tree_kernel
-from zerogap.oracles.compile import float64, inner, int64, rare_kernel, readonly, writable
 from zerogap.oracles.eisner import eisner_kernel
 from zerogap.oracles.factor_gaps import exact_for, gaps, places_of, score_of
 from zerogap.oracles.factor_steps import move, settle, slopes
@@ -186,7 +186,7 @@ def respond(
     return GOES_ON
 
 
-@rare_kernel(float64(*TABLES, *NODE, readonly(float64, 1), writable(float64, 2)))
+@kernel(float64(*TABLES, *NODE, readonly(float64, 1), writable(float64, 2)))
 def weigh(
     first, second, head_start, head, table_start, share_start, rest_start, table, start, arc, phi, arcs, open_start, open_, active, shares,
     weights,
@@ -199,7 +199,7 @@ def weigh(
     )  # fmt: skip
 
 
-@rare_kernel(
+@kernel(
     int64(
         int64, int64, readonly(float64, 3), readonly(float64, 2), *TABLES, *NODE, *STEPS, int64, int64, readonly(int64, 1), *STATE,
         writable(float64, 2),

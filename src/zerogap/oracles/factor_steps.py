@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.oracles.compile import inner
+from zerogap.kernels import inner
 from zerogap.oracles.factor_gaps import arcs_inside
 
 NEGLIGIBLE = 0.02  # of a whole subgradient

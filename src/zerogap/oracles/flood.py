@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.oracles.compile import int64, kernel, readonly, writable
+from zerogap.kernels import int64, kernel, readonly, writable
 from zerogap.structures.automaton import DEAD
 
 

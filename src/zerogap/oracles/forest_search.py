@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.oracles.compile import boolean, float64, inner, int32, int64, kernel, readonly, types, writable
+from zerogap.kernels import boolean, float64, inner, int32, int64, kernel, readonly, types, writable
 from zerogap.oracles.cube import FOREST_TYPES
 from zerogap.oracles.lm_boundaries import BOUNDARY_TYPES, EMPTY_PIECE, finish, read_piece, read_word
 

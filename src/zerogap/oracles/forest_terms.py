@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.oracles.compile import boolean, float64, inner, int32, int64, kernel, readonly, types, writable
+from zerogap.kernels import boolean, float64, inner, int32, int64, kernel, readonly, types, writable
 from zerogap.oracles.lm_boundaries import BOUNDARY_TYPES, Boundaries, step
 from zerogap.oracles.lm_contexts import CONTEXT_TYPES, Contexts, find_listed, relaxed_step
 

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from zerogap.errors import ScoreShapeError
 from zerogap.grid import Scores
-from zerogap.oracles.compile import float64, inner, int64, kernel, readonly, writable
+from zerogap.kernels import float64, inner, int64, kernel, readonly, writable
 from zerogap.oracles.grandsiblings import begin_halves, best_sum, go_up, rows_of, size_up
 from zerogap.oracles.push import push_max
 

@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from zerogap.kernels import float64, inner, int64, kernel, readonly, writable
 from zerogap.oracles.arborescence import tree_kernel
-from zerogap.oracles.compile import float64, inner, int64, kernel, readonly, writable
 from zerogap.oracles.eisner import eisner_kernel
 from zerogap.oracles.head_sides import (
     CHAIN,

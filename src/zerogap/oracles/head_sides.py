@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.oracles.compile import inlined, inner
+from zerogap.kernels import inlined, inner
 
 LEFT, RIGHT = 0, 1
 CLOSED, OPEN, REQUIRED = 0, 1, 2  # states of an arc

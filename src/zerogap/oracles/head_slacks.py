@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
+from zerogap.kernels import float64, int64, kernel, readonly, writable
 from zerogap.oracles.head_automata import SCORED, index_contexts
 from zerogap.oracles.head_sides import (
     CHAIN,

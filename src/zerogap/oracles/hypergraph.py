@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from zerogap.errors import Infeasible, OverlappingTails, ScoreShapeError
 from zerogap.grid import Scores, as_scores
-from zerogap.oracles.compile import boolean, float64, int32, int64, kernel, readonly, writable
+from zerogap.kernels import boolean, float64, int32, int64, kernel, readonly, writable
 from zerogap.structures.hypergraph import Hypergraph
 
 STARTS, TAIL_STARTS, TAILS, VALUES = readonly(int64, 1), readonly(int32, 1), readonly(int32, 1), readonly(float64, 1)

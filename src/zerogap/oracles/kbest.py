@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from zerogap.errors import InputError, OverlappingTails
 from zerogap.grid import Scores
-from zerogap.oracles.compile import float64, int64, kernel, readonly, types, writable
+from zerogap.kernels import float64, int64, kernel, readonly, types, writable
 from zerogap.oracles.hypergraph import STARTS, TAIL_STARTS, TAILS, VALUES, Hyperpath, checked_scores, inside_chart, require_feasible
 from zerogap.oracles.pools import grown, grown_numbers
 from zerogap.structures.hypergraph import Hypergraph

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.oracles.compile import boolean, float64, int32, int64, kernel, readonly, types, writable
+from zerogap.kernels import boolean, float64, int32, int64, kernel, readonly, types, writable
 from zerogap.oracles.push import push_max
 
 NOTHING = -1

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.oracles.compile import float64, inner, int64, kernel, types, writable
+from zerogap.kernels import float64, inner, int64, kernel, types, writable
 from zerogap.oracles.label_bounds import F1, F2, F3, I1, MACHINES, NOTHING
 from zerogap.oracles.pools import grown, grown_numbers
 

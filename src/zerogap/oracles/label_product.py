@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.oracles.compile import boolean, int32, int64, kernel, readonly, writable
+from zerogap.kernels import boolean, int32, int64, kernel, readonly, writable
 
 I1 = readonly(int64, 1)
 

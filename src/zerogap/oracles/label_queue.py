@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
+from zerogap.kernels import float64, int64, kernel, readonly, writable
 
 
 @kernel(int64(int64, int64, int64, float64, writable(float64, 1), writable(int64, 1), readonly(int64, 1)))

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.oracles.compile import boolean, float64, inlined, inner, int64, kernel, readonly, types, writable
+from zerogap.kernels import boolean, float64, inlined, inner, int64, kernel, readonly, types, writable
 from zerogap.oracles.label_bounds import F1, F2, F3, I1, JUMPS, MACHINES, NOTHING
 from zerogap.oracles.label_queue import dequeue, enqueue, nth_smallest
 from zerogap.oracles.pools import grown, grown_numbers

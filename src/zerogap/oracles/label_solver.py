@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, readonly, types, writable
+from zerogap.kernels import boolean, float64, inner, int64, kernel, readonly, types, writable
 from zerogap.oracles.label_bounds import (
     F1,
     F2,

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from zerogap.oracles.compile import float64, inner, int32, int64, kernel, readonly, writable
+from zerogap.kernels import float64, inner, int32, int64, kernel, readonly, writable
 from zerogap.oracles.ngrams import TABLE_TYPES, ngram_step
 
 STEPS: tuple[Any, ...] = (readonly(int32, 1), readonly(int32, 1), readonly(float64, 1))  # from, to, score

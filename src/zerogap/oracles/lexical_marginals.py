@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.oracles.compile import boolean, float64, inner, int32, int64, kernel, readonly, writable
+from zerogap.kernels import boolean, float64, inner, int32, int64, kernel, readonly, writable
 from zerogap.oracles.lexical_bounds import LOWEST, NUMBERS, PLACES, HeadIndex
 from zerogap.oracles.lexical_cky import HeadChart, HeadItems, HeadScores
 

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
+from zerogap.kernels import float64, int64, kernel, readonly, writable
 from zerogap.oracles.lexical_cky import HeadScores
 
 LOWEST = -np.inf

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.oracles.compile import float64, inner, int32, int64, readonly
+from zerogap.kernels import float64, inner, int32, int64, readonly
 from zerogap.oracles.ngrams import TABLE_TYPES, ngram_step, ngram_tables
 
 EMPTY_PIECE = -1

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.oracles.compile import float64, inner, int32, int64, kernel, readonly, types, writable
+from zerogap.kernels import float64, inner, int32, int64, kernel, readonly, types, writable
 from zerogap.oracles.lm_boundaries import BOUNDARY_TYPES, Boundaries, StateWords, state_words, step
 
 

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from zerogap.errors import OverlappingTails
 from zerogap.grid import Scores
-from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
+from zerogap.kernels import float64, int64, kernel, readonly, writable
 from zerogap.oracles.hypergraph import STARTS, TAIL_STARTS, TAILS, VALUES, Hyperpath, checked_scores, require_feasible
 from zerogap.structures.hypergraph import Hypergraph
 

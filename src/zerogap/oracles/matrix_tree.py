@@ -27,9 +27,9 @@ from typing import Any
 import numpy as np
 
 from zerogap.grid import Scores
+from zerogap.kernels import float64, inlined, inner, int64, kernel, readonly, writable
 from zerogap.oracles.arc_marginals import for_all_arcs
 from zerogap.oracles.arcs import is_accepted
-from zerogap.oracles.compile import float64, inlined, inner, int64, kernel, readonly, writable
 from zerogap.oracles.push import push_max
 from zerogap.oracles.semifield import add, add_logs, divide, larger, multiply, push_logs, push_sum, subtract
 

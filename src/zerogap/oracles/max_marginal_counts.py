@@ -12,12 +12,12 @@ import numpy as np
 
 from zerogap.errors import ScoreShapeError
 from zerogap.grid import Scores
-from zerogap.oracles.compile import float64, int64, rare_kernel, readonly, writable
+from zerogap.kernels import float64, int64, kernel, readonly, writable
 from zerogap.oracles.hypergraph import STARTS, TAIL_STARTS, TAILS, VALUES, checked_scores, inside_chart, require_feasible
 from zerogap.structures.hypergraph import Hypergraph
 
 
-@rare_kernel(int64(STARTS, TAIL_STARTS, TAILS, VALUES, VALUES, int64, writable(float64, 1), writable(int64, 1)))
+@kernel(int64(STARTS, TAIL_STARTS, TAILS, VALUES, VALUES, int64, writable(float64, 1), writable(int64, 1)))
 def outside_back(edge_start, tail_start, tails, scores, inside, root, outside, back):  # out: outside (V,), back (V,)
     """As zerogap.oracles.hypergraph.outside_max, with the hyperedge by which a vertex is used best, the highest one; -1 for the root."""
     for v in range(outside.size):
@@ -40,7 +40,7 @@ def outside_back(edge_start, tail_start, tails, scores, inside, root, outside, b
     return 0
 
 
-@rare_kernel(int64(STARTS, TAIL_STARTS, TAILS, readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), VALUES, writable(float64, 1)))
+@kernel(int64(STARTS, TAIL_STARTS, TAILS, readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), VALUES, writable(float64, 1)))
 def spread_counts(edge_start, tail_start, tails, heads, inside_edge, outside_edge, wanted, counts):  # out: counts (E,)
     size = edge_start.size - 1
     below, around = np.zeros(size), np.zeros(size)

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from zerogap.errors import InputError
 from zerogap.grid import Scores
-from zerogap.oracles.compile import float64, inlined, int32, int64, kernel, readonly, types, writable
+from zerogap.kernels import float64, inlined, int32, int64, kernel, readonly, types, writable
 
 FREE = -1
 MOST_FULL = 0.7  # share of slots that are taken, at most

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from zerogap.errors import Infeasible
 from zerogap.grid import as_scores
+from zerogap.kernels import float64, inlined, inner, int64, kernel, readonly, writable
 from zerogap.oracles.arcs import arc_scores, infeasible, is_accepted
-from zerogap.oracles.compile import float64, inlined, inner, int64, kernel, readonly, writable
 from zerogap.oracles.push import push_max
 from zerogap.oracles.semifield import push_max_of_sums
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.oracles.compile import boolean, float64, inner, int32, int64, rare_kernel, readonly, types, writable
+from zerogap.kernels import boolean, float64, inner, int32, int64, kernel, readonly, types, writable
 from zerogap.oracles.phrase_coverage import extended, gap_of
 from zerogap.oracles.phrase_lattice import LATTICE_TYPES, Lattice
 from zerogap.oracles.phrase_outside import Outside
@@ -74,7 +74,7 @@ def swap(i, j, bounds, hypotheses, scores):
     return 0
 
 
-@rare_kernel(
+@kernel(
     types.Tuple((int64, int64, int64, float64, *QUEUE_TYPES))(
         int64, float64, int64, int64, boolean, int64, readonly(int64, 2), readonly(int64, 1), readonly(int64, 1), readonly(float64, 1),
         readonly(float64, 2), readonly(float64, 2), readonly(int32, 1), int64, int64, float64, *QUEUE_TYPES, *LATTICE_TYPES,

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.oracles.compile import boolean, float64, inlined, inner, int64, kernel, readonly, writable
+from zerogap.kernels import boolean, float64, inlined, inner, int64, kernel, readonly, writable
 from zerogap.oracles.phrase_coverage import WINDOW, gap_of, has_word, joined, obeys, reaches_back
 from zerogap.oracles.phrase_options import OPTION_TYPES, ROW_TYPES, Options, Rows, fill_row
 

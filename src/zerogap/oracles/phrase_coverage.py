@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.oracles.compile import boolean, inlined, int64, kernel, readonly, types
+from zerogap.kernels import boolean, inlined, int64, kernel, readonly, types
 
 uint64 = types.uint64
 WINDOW = 64  # words

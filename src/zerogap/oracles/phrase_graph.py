@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.oracles.compile import float64, int64, kernel, readonly, types, writable
+from zerogap.kernels import float64, int64, kernel, readonly, types, writable
 
 
 class Graph(NamedTuple):

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.oracles.compile import boolean, float64, inner, int32, int64, kernel, readonly, types, writable
+from zerogap.kernels import boolean, float64, inner, int32, int64, kernel, readonly, types, writable
 from zerogap.oracles.phrase_options import OPTION_TYPES, ROW_TYPES, Options, Rows, fill_row
 from zerogap.oracles.pools import grown, grown_numbers
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.oracles.compile import boolean, float64, inner, int32, int64, kernel, readonly, writable
+from zerogap.kernels import boolean, float64, inner, int32, int64, kernel, readonly, writable
 from zerogap.oracles.sentence_ngrams import SentenceNgrams
 
 

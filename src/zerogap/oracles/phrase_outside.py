@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.oracles.compile import float64, int32, int64, kernel, readonly, writable
+from zerogap.kernels import float64, int32, int64, kernel, readonly, writable
 from zerogap.oracles.phrase_lattice import LATTICE_TYPES, Lattice
 
 

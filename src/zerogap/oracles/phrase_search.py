@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.oracles.compile import boolean, float64, inner, int64, kernel, rare_kernel, readonly, types, writable
+from zerogap.kernels import boolean, float64, inner, int64, kernel, readonly, types, writable
 from zerogap.oracles.phrase_coverage import extended, gap_of
 from zerogap.oracles.phrase_graph import GRAPH_TYPES, Graph
 from zerogap.oracles.pools import grown, grown_numbers
@@ -223,7 +223,7 @@ def completions(size: int, origin: NDArray[np.int64], target: NDArray[np.int64],
     return rest
 
 
-@rare_kernel(int64(readonly(int64, 1), readonly(int64, 1), readonly(float64, 1), writable(float64, 1)))
+@kernel(int64(readonly(int64, 1), readonly(int64, 1), readonly(float64, 1), writable(float64, 1)))
 def complete(origin, target, value, rest):  # out: rest
     for i in range(origin.shape[0] - 1, -1, -1):
         rest[origin[i]] = max(rest[origin[i]], value[i] + rest[target[i]])

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from zerogap.grid import Scores
-from zerogap.oracles.compile import float64, inner, int32, int64, kernel, readonly, types, writable
+from zerogap.kernels import float64, inner, int32, int64, kernel, readonly, types, writable
 from zerogap.oracles.phrase_graph import GRAPH_TYPES, Graph
 from zerogap.oracles.phrase_lattice import LATTICE_TYPES, Lattice
 from zerogap.oracles.phrase_outside import Outside

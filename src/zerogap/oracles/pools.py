@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.oracles.compile import float64, int64, kernel, writable
+from zerogap.kernels import float64, int64, kernel, writable
 
 
 @kernel(writable(int64, 1)(writable(int64, 1), int64))

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from zerogap.errors import AlphabetMismatch, HypergraphError, Infeasible, ScoreShapeError
 from zerogap.grid import Scores, as_scores
-from zerogap.oracles.compile import boolean, float64, int32, int64, kernel, readonly, writable
+from zerogap.kernels import boolean, float64, int32, int64, kernel, readonly, writable
 from zerogap.oracles.pools import grown
 from zerogap.structures.automaton import Automaton
 from zerogap.structures.hypergraph import Hypergraph

@@ -32,8 +32,8 @@ from numpy.typing import NDArray
 
 from zerogap.errors import Infeasible, ScoreShapeError
 from zerogap.grid import Scores, check_scores
+from zerogap.kernels import boolean, inner, int64, kernel, readonly, types, writable
 from zerogap.oracles.arcs import arc_scores, infeasible
-from zerogap.oracles.compile import boolean, inner, int64, kernel, readonly, types, writable
 from zerogap.oracles.hypergraph import filter_edges, max_marginals
 from zerogap.oracles.marginals import log_inside, posterior_marginals
 from zerogap.oracles.pools import grown

@@ -10,7 +10,7 @@ import numpy as np
 from numba import types
 from numpy.typing import NDArray
 
-from zerogap.oracles.compile import int32, int64, kernel, readonly, writable
+from zerogap.kernels import int32, int64, kernel, readonly, writable
 
 # Rows of a refinable partition. Its last column counts: blocks under MARKED, touched blocks under TOUCHED.
 ELEMENT, PLACE, BLOCK, FIRST, PAST, MARKED, TOUCHED = range(7)

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.oracles.compile import inner, int32, int64, kernel, readonly, writable
+from zerogap.kernels import inner, int32, int64, kernel, readonly, writable
 
 Ids = NDArray[np.int32]
 PASSED = -1  # the node of a word that is passed through, and the rule of its hyperedge

@@ -23,7 +23,7 @@ from numba import types
 from numba.core import config
 from numba.extending import intrinsic
 
-from zerogap.oracles.compile import inner
+from zerogap.kernels import inner
 from zerogap.oracles.push import WIDTH, combine_maxima, emit_push, split
 
 NEGLIGIBLE = -40.0  # e^-40 is less than half a unit in the last place of 1

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from zerogap.errors import ScoreShapeError
-from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
+from zerogap.kernels import float64, int64, kernel, readonly, writable
 from zerogap.oracles.hypergraph import STARTS, TAIL_STARTS, TAILS
 from zerogap.structures.hypergraph import Hypergraph
 

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from zerogap.kernels import float64, inner, int64, kernel, readonly, writable
 from zerogap.oracles.arcs import is_accepted
-from zerogap.oracles.compile import float64, inner, int64, rare_kernel, readonly, writable
 from zerogap.oracles.siblings import fill_charts, score_of_root, transpose_left
 
 RIGHT, LEFT, OPEN_RIGHT, OPEN_LEFT, JOIN = range(5)
@@ -41,7 +41,7 @@ def push_open_left(i, j, outside, siblings, charts, out):
         out[OPEN_LEFT, s, j] = max(out[OPEN_LEFT, s, j], both + join[i, s])
 
 
-@rare_kernel(float64(readonly(float64, 2), readonly(float64, 3), readonly(float64, 2), int64, writable(float64, 2)))
+@kernel(float64(readonly(float64, 2), readonly(float64, 3), readonly(float64, 2), int64, writable(float64, 2)))
 def sibling_max_marginals(arcs, siblings, stops, single_root, marginals):  # out: marginals (n + 1, n + 1)
     """The score of a best tree, and for every arc that of a best one that has it, -inf if none has. nan if the arcs are not accepted."""
     n = arcs.shape[0] - 1

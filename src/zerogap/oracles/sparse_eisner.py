@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.oracles.compile import float64, inner, int64, kernel, readonly, writable
+from zerogap.kernels import float64, inner, int64, kernel, readonly, writable
 from zerogap.oracles.push import push_max
 
 LEFT, RIGHT = 0, 1

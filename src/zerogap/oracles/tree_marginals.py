@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 
 from zerogap.grid import Scores
+from zerogap.kernels import float64, inlined, int64, kernel, readonly, writable
 from zerogap.oracles.arc_marginals import for_all_arcs
 from zerogap.oracles.arcs import is_accepted
-from zerogap.oracles.compile import float64, inlined, int64, kernel, rare_kernel, readonly, writable
 from zerogap.oracles.push import push_max
 from zerogap.oracles.semifield import add, add_logs, divide, larger, multiply, push_logs, push_sum, subtract
 
@@ -115,12 +115,12 @@ def in_numbers(scores, single_root, marginals):  # out: marginals (n + 1, n + 1)
     return shift + np.log(total) if total >= np.exp(SMALLEST - UNSEEN + (GROWTH - damping) * n) else -np.inf
 
 
-@rare_kernel(float64(readonly(float64, 2), int64, writable(float64, 2)))
+@kernel(float64(readonly(float64, 2), int64, writable(float64, 2)))
 def in_logarithms(scores, single_root, marginals):  # out: marginals (n + 1, n + 1), logarithms of posteriors
     return inside_outside(scores, single_root, push_logs, add_logs, add, subtract, -np.inf, 0.0, marginals)
 
 
-@rare_kernel(float64(readonly(float64, 2), int64, writable(float64, 2)))
+@kernel(float64(readonly(float64, 2), int64, writable(float64, 2)))
 def in_maxima(scores, single_root, marginals):  # out: marginals (n + 1, n + 1), less the score of a best tree
     if not is_accepted(scores):
         return np.nan

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.oracles.compile import float64, inner, int64, kernel, readonly, writable
+from zerogap.kernels import float64, inner, int64, kernel, readonly, writable
 from zerogap.oracles.trigram_tags import pair_starts
 
 LOWEST = -math.inf

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from zerogap.oracles.compile import float64, int64, kernel, readonly, types, writable
+from zerogap.kernels import float64, int64, kernel, readonly, types, writable
 
 LOWEST = -math.inf
 SMALLEST = -40.0  # exp of less does not count

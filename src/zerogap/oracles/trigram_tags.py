@@ -19,7 +19,7 @@ import math
 
 import numpy as np
 
-from zerogap.oracles.compile import float64, int64, kernel, readonly, types, writable
+from zerogap.kernels import float64, int64, kernel, readonly, types, writable
 
 LOWEST = -math.inf
 

@@ -38,8 +38,8 @@ from numpy.typing import NDArray
 
 from zerogap.errors import Infeasible, InputError
 from zerogap.grid import Scores, as_scores
+from zerogap.kernels import float64, inner, int64, kernel, readonly, writable
 from zerogap.oracles.arcs import arc_scores, name
-from zerogap.oracles.compile import float64, inner, int64, kernel, readonly, writable
 from zerogap.oracles.semifield import larger, push_max_of_sums
 
 ROOT, FAR_LEFT, FAR_RIGHT = 0, -1, -2  # heads that are not near; their scores are far[-head]

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from zerogap.errors import Infeasible, ScoreShapeError
 from zerogap.grid import Scores, as_scores
-from zerogap.oracles.compile import float64, int64, kernel, readonly, writable
+from zerogap.kernels import float64, int64, kernel, readonly, writable
 
 
 @kernel(float64(readonly(float64, 2), readonly(float64, 3), writable(float64, 2), writable(int64, 1)))

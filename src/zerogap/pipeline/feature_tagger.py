@@ -17,7 +17,7 @@ import numpy as np
 
 from zerogap.errors import InputError
 from zerogap.grid import Scores
-from zerogap.oracles.compile import float64, int32, int64, kernel, readonly, writable
+from zerogap.kernels import float64, int32, int64, kernel, readonly, writable
 from zerogap.sequence.tagger import Tagger, add_rows, text_of
 from zerogap.sequence.tagger_features import EDGE, N_ATTRIBUTES, NODE, NONE, fill_candidates, key_of, mixed, read_words, row_of
 from zerogap.sequence.tagger_learning import STEP

@@ -9,14 +9,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from zerogap.dependency.model import Parser
 from zerogap.errors import FormatError, UnknownMethod
-from zerogap.oracles.compile import beside
-
-with beside("zerogap.sequence.tagger"):  # a new user waits half as long
-    from zerogap.dependency.model import Parser
-    from zerogap.pipeline.stages import Pipeline
-
 from zerogap.features.archive import format_of
+from zerogap.pipeline.stages import Pipeline
 from zerogap.sequence.tagger import Tagger
 
 if TYPE_CHECKING:

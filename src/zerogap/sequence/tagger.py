@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from zerogap.errors import FormatError, InputError
 from zerogap.features.archive import read_archive, write_archive
-from zerogap.oracles.compile import inner, int32, int64, kernel, readonly, types, writable
+from zerogap.kernels import inner, int32, int64, kernel, readonly, types, writable
 from zerogap.oracles.trigram_tags import best_sequence
 from zerogap.proof.certificate import expect, shorten
 from zerogap.proof.certificate import field as entry

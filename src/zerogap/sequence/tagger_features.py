@@ -15,7 +15,7 @@ import functools
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.oracles.compile import inner, int32, int64, kernel, readonly, writable
+from zerogap.kernels import inner, int32, int64, kernel, readonly, writable
 
 NONE = -1
 MASK, MULTIPLIER, INCREMENT = 2**62 - 1, 2_685_821_657_736_338_717, 1_442_695_040_888_963_407

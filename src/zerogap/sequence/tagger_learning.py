@@ -22,7 +22,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.oracles.compile import float64, inner, int64, kernel, readonly, types, writable
+from zerogap.kernels import float64, inner, int64, kernel, readonly, types, writable
 from zerogap.oracles.trigram_sums import sum_sequences
 from zerogap.sequence.tagger_features import EDGE, NODE, NONE, key_of, mixed
 

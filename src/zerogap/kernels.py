@@ -1,0 +1,98 @@
+"""How kernels are compiled: each on its first call, with one explicit signature, cached on disk, without the GIL.
+
+A signature says which arrays a kernel reads (read-only ones, for which writable ones may stand) and which it fills (writable ones).
+Importing a module compiles nothing. The first call of a kernel, from Python or while a kernel that calls it is compiled, reads the
+cache or compiles. With NUMBA_DISABLE_JIT=1 kernels are plain Python.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from numba import boolean, float64, int16, int32, int64, njit, types, uint32
+from numba.core import config
+
+__all__ = ["boolean", "float64", "inlined", "inner", "int16", "int32", "int64", "kernel", "readonly", "types", "uint32", "writable"]
+
+_announced = False
+
+
+def readonly(dtype: Any, ndim: int) -> Any:
+    """A C-contiguous array that the kernel only reads."""
+    return types.Array(dtype, ndim, "C", readonly=True)
+
+
+def writable(dtype: Any, ndim: int) -> Any:
+    """A C-contiguous array that the kernel fills: mark it `# out`."""
+    return types.Array(dtype, ndim, "C")
+
+
+def kernel(signature: Any) -> Callable[[Callable[..., Any]], Any]:
+    """Decorates a function on arrays: `@kernel(int64(readonly(float64, 2), writable(int64, 1)))`."""
+    return lambda function: function if config.DISABLE_JIT else lazily_compiled(function, signature)  # type: ignore[attr-defined]  # set by numba
+
+
+def lazily_compiled(function: Callable[..., Any], signature: Any) -> Any:
+    """A dispatcher of Numba that compiles its one signature when it is first asked for something, by Python or by another kernel."""
+    dispatcher = njit(cache=True, nogil=True)(function)
+    template_of = dispatcher.get_call_template
+
+    def compile_now(*arguments: Any, **named: Any) -> Any:
+        if dispatcher._can_compile:
+            if not is_cached(dispatcher):
+                announce()
+            dispatcher.compile(signature)
+            dispatcher.disable_compile()
+        return dispatcher.overloads[dispatcher.signatures[0]].entry_point
+
+    def call_template(arguments: Any, named: Any) -> Any:
+        compile_now()
+        return template_of(arguments, named)
+
+    dispatcher.compile_now = compile_now  # for `zerogap compile`
+    dispatcher._compile_for_args = compile_now  # what a call from Python asks for when it finds nothing compiled
+    dispatcher.get_call_template = call_template  # what the compiler of another kernel asks for
+    return dispatcher
+
+
+def inner(function: Callable[..., Any]) -> Any:
+    """Decorates a small function that kernels of the same module call: it takes its types from them."""
+    return njit(cache=True, nogil=True)(function)
+
+
+def inlined(function: Callable[..., Any]) -> Any:
+    """Decorates what innermost loops do in several kernels: it is copied into them, where a call with many arrays would cost 50 ns."""
+    return njit(inline="always")(function)
+
+
+def cache_path(dispatcher: Any) -> str:
+    """The folder where numba keeps the compiled kernel."""
+    return str(dispatcher._cache.cache_path)
+
+
+def is_cached(dispatcher: Any) -> bool:
+    function = dispatcher.py_func
+    prefix = f"{function.__module__.rsplit('.', 1)[-1]}.{function.__qualname__}-{function.__code__.co_firstlineno}."
+    try:
+        return any(name.startswith(prefix) and name.endswith(".nbi") for name in os.listdir(cache_path(dispatcher)))
+    except OSError:
+        return False
+
+
+def compile_module(name: str) -> None:
+    """Compiles all kernels of a module, for the cache."""
+    for value in vars(importlib.import_module(name)).values():
+        if getattr(value, "__module__", None) == name and hasattr(value, "compile_now"):
+            value.compile_now()
+
+
+def announce() -> None:
+    """When the first kernel of this process is not in the cache: says why it takes seconds, to people only."""
+    global _announced
+    if not _announced and sys.stderr.isatty():
+        print("zerogap: compiling kernels for this machine (once; they are kept on disk) ...", file=sys.stderr)
+    _announced = True
