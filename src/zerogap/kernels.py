@@ -15,6 +15,7 @@ from typing import Any
 
 from numba import boolean, float64, int16, int32, int64, njit, types, uint32
 from numba.core import config
+from numba.core.compiler_lock import global_compiler_lock
 
 __all__ = ["boolean", "float64", "inlined", "inner", "int16", "int32", "int64", "kernel", "readonly", "types", "uint32", "writable"]
 
@@ -38,15 +39,16 @@ def kernel(signature: Any) -> Callable[[Callable[..., Any]], Any]:
 
 def lazily_compiled(function: Callable[..., Any], signature: Any) -> Any:
     """A dispatcher of Numba that compiles its one signature when it is first asked for something, by Python or by another kernel."""
-    dispatcher = njit(cache=True, nogil=True)(function)
+    dispatcher: Any = njit(cache=True, nogil=True)(function)
     template_of = dispatcher.get_call_template
 
     def compile_now(*arguments: Any, **named: Any) -> Any:
-        if dispatcher._can_compile:
-            if not is_cached(dispatcher):
-                announce()
-            dispatcher.compile(signature)
-            dispatcher.disable_compile()
+        with global_compiler_lock:  # Numba's own: another thread may compile a kernel that calls this one
+            if dispatcher._can_compile:
+                if not is_cached(dispatcher):
+                    announce()
+                dispatcher.compile(signature)
+                dispatcher.disable_compile()
         return dispatcher.overloads[dispatcher.signatures[0]].entry_point
 
     def call_template(arguments: Any, named: Any) -> Any:
