@@ -10,8 +10,6 @@ import time
 
 import pytest
 
-pytest.importorskip("fastapi")
-pytest.importorskip("uvicorn")
 httpx = pytest.importorskip("httpx")
 
 TOO_SLOW = 120  # seconds to wait for a start: kernels may have to be compiled

@@ -13,7 +13,7 @@ import typer
 from zerogap.cli import options
 from zerogap.cli import translation_models as translation
 from zerogap.cli.progress import progress
-from zerogap.errors import FormatError, InputError
+from zerogap.errors import FormatError
 
 if TYPE_CHECKING:
     from zerogap.serve.models import Models
@@ -64,13 +64,9 @@ def serve_command(
 
     [bold]ZEROGAP_TOKEN=... zerogap serve --host 0.0.0.0 --max-requests 200[/bold]
     """
-    try:
-        from zerogap.serve.limits import Limits
-        from zerogap.serve.server import Address, serve
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.startswith("zerogap"):
-            raise
-        raise InputError(f"the server needs {error.name}, which is not installed: pip install 'zerogap[serve]'.") from None
+    from zerogap.serve.limits import Limits
+    from zerogap.serve.server import Address, serve
+
     address = Address(host, port, token_in(token_file), no_token)
     limits = Limits(max_body * 1024, max_batch * 1024, max_words, max_seconds, max_requests, max_memory << 20)
     files = translation.ModelFiles(phrase_table, grammar, lm, weights, config)
