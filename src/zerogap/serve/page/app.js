@@ -6,7 +6,7 @@ import { Panel, h } from "./panel.js";
 const TASKS = {
   parse: { title: "Dependencies", label: "Text", text: "The spy saw the cop with the telescope that nobody had ever used.", hint: "Sentences in English." },
   trees: { title: "Constituents", label: "Text", text: "The dog chased the cat .", hint: "Words as the model's treebank has them." },
-  label: { title: "Labels", label: "Text", text: "John Smith lives in New York .", hint: "Tokens as the model knows them." },
+  label: { title: "Labels", label: "Tokens", text: "John Smith lives in New York .", hint: "One sequence, its tokens parted by blanks, as in what the model learned from." },
   translate: { title: "Translation", label: "Sentences, one on each line", text: "das haus ist klein", hint: "Words parted by blanks, as the model was trained." },
   decode: { title: "Scores", label: "Problem as JSON", text: "", hint: "Any problem, as save_problem writes it.", code: true },
   verify: { title: "Verify", label: "Problem and solution as JSON", text: "", hint: "A line of what --certificates writes, or what “Certificate” downloads.", code: true },
