@@ -19,6 +19,8 @@ from typing import Any
 from numba import boolean, float64, int16, int32, int64, njit, types, uint32
 from numba.core import config
 
+from zerogap.errors import NotCompiled
+
 __all__ = [
     "boolean",
     "float64",
@@ -30,6 +32,7 @@ __all__ = [
     "kernel",
     "rare_kernel",
     "readonly",
+    "refuse_while",
     "types",
     "uint32",
     "writable",
@@ -37,9 +40,16 @@ __all__ = [
 
 BESIDE = "ZEROGAP_COMPILE_ALONE"  # set: no other process helps
 
+_refuses: Callable[[], bool] = bool  # never
 _announced = False
 _beside: list[str] = []
 _helpers: list[subprocess.Popen[bytes]] = []
+
+
+def refuse_while(holds: Callable[[], bool]) -> None:
+    """From now on, what would compile a kernel raises NotCompiled as long as the condition holds."""
+    global _refuses
+    _refuses = holds
 
 
 def readonly(dtype: Any, ndim: int) -> Any:
@@ -81,6 +91,8 @@ def rare_kernel(signature: Any) -> Callable[[Callable[..., Any]], Any]:
 def compiled(function: Callable[..., Any], signature: Any) -> Any:
     dispatcher = njit(cache=True, nogil=True)(function)
     if not is_cached(dispatcher):
+        if _refuses():
+            raise NotCompiled(f"{function.__module__}.{function.__name__} is not compiled yet.")
         announce()
     dispatcher.compile(signature)
     dispatcher.disable_compile()
@@ -103,10 +115,9 @@ def cache_path(dispatcher: Any) -> str:
 
 
 def is_cached(dispatcher: Any) -> bool:
-    function = dispatcher.py_func
-    prefix = f"{function.__module__.rsplit('.', 1)[-1]}.{function.__qualname__}-{function.__code__.co_firstlineno}."
+    """Whether numba has the kernel on disk, as its source is now."""
     try:
-        return any(name.startswith(prefix) and name.endswith(".nbi") for name in os.listdir(cache_path(dispatcher)))
+        return bool(dispatcher._cache._cache_file._load_index())
     except OSError:
         return False
 

@@ -29,7 +29,7 @@ import numpy as np
 from zerogap.grid import Scores
 from zerogap.oracles.arc_marginals import for_all_arcs
 from zerogap.oracles.arcs import is_accepted
-from zerogap.oracles.compile import float64, inlined, inner, int64, kernel, readonly, writable
+from zerogap.oracles.compile import float64, inlined, inner, int64, kernel, rare_kernel, readonly, writable
 from zerogap.oracles.push import push_max
 from zerogap.oracles.semifield import add, add_logs, divide, larger, multiply, push_logs, push_sum, subtract
 
@@ -141,7 +141,7 @@ def word_at(position, first, words, left, turn):
     return first + position + (words - left if position <= left else -left)
 
 
-@kernel(float64(readonly(float64, 2), int64, writable(float64, 2)))
+@rare_kernel(float64(readonly(float64, 2), int64, writable(float64, 2)))
 def in_numbers(scores, single_root, marginals):  # out: marginals (n + 1, n + 1)
     """The log partition function and posteriors, -inf if they may be too small for numbers, nan if the scores are not accepted.
 
@@ -169,7 +169,7 @@ def in_numbers(scores, single_root, marginals):  # out: marginals (n + 1, n + 1)
     return shift + np.log(total) if total > SMALLEST_TOTAL else -np.inf
 
 
-@kernel(float64(readonly(float64, 2), int64, writable(float64, 2)))
+@rare_kernel(float64(readonly(float64, 2), int64, writable(float64, 2)))
 def in_logarithms(scores, single_root, marginals):  # out: marginals (n + 1, n + 1), logarithms of posteriors
     return eliminate(scores, single_root, push_logs, add_logs, add, subtract, -np.inf, 0.0, -np.inf, 0.0, marginals)
 

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from zerogap.errors import Infeasible
 from zerogap.grid import as_scores
 from zerogap.oracles.arcs import arc_scores, infeasible, is_accepted
-from zerogap.oracles.compile import float64, inlined, inner, int64, kernel, readonly, writable
+from zerogap.oracles.compile import float64, inlined, inner, int64, rare_kernel, readonly, writable
 from zerogap.oracles.push import push_max
 from zerogap.oracles.semifield import push_max_of_sums
 
@@ -138,7 +138,7 @@ def read_heads(stops, siblings, outermost, right, left, join, open_, root, heads
             m = previous
 
 
-@kernel(float64(TABLE, CUBE, TABLE, CUBE, int64, writable(int64, 1)))
+@rare_kernel(float64(TABLE, CUBE, TABLE, CUBE, int64, writable(int64, 1)))
 def outermost_kernel(arcs, siblings, stops, outermost, single_root, heads):  # out: heads (n,)
     """The score of a best tree: -inf if there is none, nan if the arcs are not accepted. No other score may be nan or +inf."""
     n = heads.size
