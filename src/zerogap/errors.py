@@ -18,6 +18,7 @@ ZerogapError
 │   ├── InvalidStructure         not a structure of the problem
 │   └── FormatError              a file that is not what it should be
 ├── Infeasible                   no structure satisfies the hard constraints; has .conflict
+├── NotCompiled                  a kernel that a worker of the server leaves to others to compile
 └── VerificationError            a solution or certificate that does not hold
 """
 
@@ -122,6 +123,10 @@ class Infeasible(ZerogapError):
     def __init__(self, message: str, conflict: tuple[object, ...] = ()) -> None:
         self.conflict = conflict
         super().__init__(message)
+
+
+class NotCompiled(ZerogapError):
+    """A kernel is not on disk, and this process leaves it to others to compile it."""
 
 
 class VerificationError(ZerogapError):

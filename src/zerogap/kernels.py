@@ -8,18 +8,41 @@ cache or compiles. With NUMBA_DISABLE_JIT=1 kernels are plain Python.
 from __future__ import annotations
 
 import importlib
-import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from numba import boolean, float64, int16, int32, int64, njit, types, uint32
 from numba.core import config
 from numba.core.compiler_lock import global_compiler_lock
 
-__all__ = ["boolean", "float64", "inlined", "inner", "int16", "int32", "int64", "kernel", "readonly", "types", "uint32", "writable"]
+from zerogap.errors import NotCompiled
+
+__all__ = [
+    "boolean",
+    "float64",
+    "inlined",
+    "inner",
+    "int16",
+    "int32",
+    "int64",
+    "kernel",
+    "readonly",
+    "refuse_while",
+    "types",
+    "uint32",
+    "writable",
+]
 
 _announced = False
+_refuses: Callable[[], bool] = bool  # never
+used: set[str] = set()  # "module:kernel" of those that this process has asked for
+
+
+def refuse_while(holds: Callable[[], bool]) -> None:
+    """From now on, what would compile a kernel raises NotCompiled as long as the condition holds."""
+    global _refuses
+    _refuses = holds
 
 
 def readonly(dtype: Any, ndim: int) -> Any:
@@ -46,7 +69,10 @@ def lazily_compiled(function: Callable[..., Any], signature: Any) -> Any:
         with global_compiler_lock:  # Numba's own: another thread may compile a kernel that calls this one
             if dispatcher._can_compile:
                 if not is_cached(dispatcher):
+                    if _refuses():
+                        raise NotCompiled(f"{function.__module__}.{function.__name__} is not compiled yet.")
                     announce()
+                used.add(f"{function.__module__}:{function.__name__}")
                 dispatcher.compile(signature)
                 dispatcher.disable_compile()
         return dispatcher.overloads[dispatcher.signatures[0]].entry_point
@@ -77,18 +103,17 @@ def cache_path(dispatcher: Any) -> str:
 
 
 def is_cached(dispatcher: Any) -> bool:
-    function = dispatcher.py_func
-    prefix = f"{function.__module__.rsplit('.', 1)[-1]}.{function.__qualname__}-{function.__code__.co_firstlineno}."
+    """Whether numba has the kernel on disk, as its source is now."""
     try:
-        return any(name.startswith(prefix) and name.endswith(".nbi") for name in os.listdir(cache_path(dispatcher)))
+        return bool(dispatcher._cache._cache_file._load_index())
     except OSError:
         return False
 
 
-def compile_module(name: str) -> None:
-    """Compiles all kernels of a module, for the cache."""
-    for value in vars(importlib.import_module(name)).values():
-        if getattr(value, "__module__", None) == name and hasattr(value, "compile_now"):
+def compile_module(name: str, only: Collection[str] | None = None) -> None:
+    """Compiles the kernels of a module, all or some, for the cache."""
+    for kernel_name, value in vars(importlib.import_module(name)).items():
+        if getattr(value, "__module__", None) == name and hasattr(value, "compile_now") and (only is None or kernel_name in only):
             value.compile_now()
 
 

@@ -1,36 +1,21 @@
-"""`zerogap compile` knows every module with kernels, and what each of them needs first."""
+"""`zerogap compile` compiles what it should, and tells how far it is also where nobody sees a bar."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
-import zerogap
-from zerogap.cli.compile import compile_all, kernel_modules
+from zerogap.cli import compile as command
 from zerogap.cli.main import compile_command
 from zerogap.errors import InputError
 
 
-def test_every_module_with_kernels_is_known() -> None:
-    root = Path(zerogap.__file__).parent
-    decorated = [path for path in root.rglob("*.py") if "\n@kernel(" in path.read_text() or "\n@kernel(" in path.read_text()]
-    names = {".".join(path.relative_to(root.parent).with_suffix("").parts) for path in decorated}
-    assert "zerogap.oracles.eisner" in names
-    assert names <= kernel_modules().keys()
-
-
-def test_what_is_called_is_compiled_first() -> None:
-    needs = kernel_modules()
-    assert "zerogap.oracles.eisner" in needs["zerogap.oracles.factor_shares"]
-    assert "zerogap.oracles.eisner" in needs["zerogap.dependency.lazy_agreement"]  # through modules without kernels
-    assert all(name not in needs[other] for name, others in needs.items() for other in others)
-
-
-def test_all_is_compiled_in_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    needs = {"zerogap.oracles.semiring": {"zerogap.oracles.push"}, "zerogap.oracles.push": set()}
-    monkeypatch.setattr("zerogap.cli.compile.kernel_modules", lambda: needs)
-    assert compile_all(1) == 2
+def test_progress_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr("zerogap.pipeline.kernels.kernel_modules", lambda: {"zerogap.oracles.push": set()})
+    monkeypatch.setattr(command, "SECONDS_BETWEEN_NOTES", 0.0)
+    compile_command(1)
+    said = capsys.readouterr()
+    assert "zerogap: compiling kernels, 1 of 1 modules (" in said.err
+    assert said.out.startswith("The kernels of 1 modules are compiled")
 
 
 def test_nothing_to_compile_without_the_compiler(monkeypatch: pytest.MonkeyPatch) -> None:

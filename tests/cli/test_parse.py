@@ -36,6 +36,14 @@ def test_a_text_on_the_command_line(run, toy):
     assert run("parse", "", "--model", toy).output == run("parse", " ", "--model", toy).output == ""
 
 
+def test_the_bundled_model_has_no_exact_cascade(run):
+    """One line says so, and how to train a model that has one."""
+    done = run("parse", TEXT, "--method", "exact-cascade")
+    assert (done.code, done.errors.count("\n")) == (1, 1)
+    assert "the bundled model en is neither" in done.errors
+    assert "zerogap train dependency train.conllu --dev dev.conllu -o sure.npz --penalties" in done.errors
+
+
 def test_formats(run, toy):
     values = [json.loads(line) for line in run("parse", TEXT, "--model", toy, "--format", "json").output.splitlines()]
     assert [value["text"] for value in values] == ["The old baker sings.", "Tom didn't wait!"]

@@ -101,7 +101,7 @@ def test_the_exact_cascade_of_a_parser(parser):
     assert isinstance(exact_cascade(parser), PenaltyCascade)
     model = parser.model
     other = replace(parser, model=PartModel(model.features, model.keys, -model.steps, model.unit))
-    with pytest.raises(InputError, match="no cascade"):
+    with pytest.raises(InputError, match="without cascade and bounds"):
         exact_cascade(other)
     with pytest.raises(InputError, match="order 'grandsibling' whose larger parts score more than 0"):
         PenaltyCascade(other)

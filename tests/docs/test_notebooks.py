@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-nbformat = pytest.importorskip("nbformat", reason="needs zerogap[notebooks]")
-pytest.importorskip("nbclient", reason="needs zerogap[notebooks]")
-pytest.importorskip("ipykernel", reason="needs zerogap[notebooks]")
+nbformat = pytest.importorskip("nbformat", reason="needs the extra notebooks")
+pytest.importorskip("nbclient", reason="needs the extra notebooks")
+pytest.importorskip("ipykernel", reason="needs the extra notebooks")
 pytestmark = pytest.mark.notebooks
 
 ROOT = Path(__file__).parents[2]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-pytest.importorskip("mkdocs", reason="needs zerogap[docs]")
+pytest.importorskip("mkdocs", reason="needs the extra docs")
 pytestmark = pytest.mark.site
 
 ROOT = Path(__file__).parents[2]

@@ -10,22 +10,21 @@ import time
 
 import pytest
 
-pytest.importorskip("fastapi")
-pytest.importorskip("uvicorn")
 httpx = pytest.importorskip("httpx")
-
-TOO_SLOW = 120  # seconds to wait for a start: kernels may have to be compiled
 
 
 class Server:
     def __init__(self, *options, env=None):
         command = [sys.executable, "-m", "zerogap.cli.main", "serve", "--port", "0", *options]
         self.process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **(env or {})})
-        line = self.process.stderr.readline()
-        found = re.search(r"http://\S+", line)
-        if found is None:
-            raise AssertionError(line + self.process.communicate(timeout=TOO_SLOW)[1])
-        self.url = found[0].rstrip("/")
+        said, found = "", None
+        while found is None:
+            line = self.process.stderr.readline()  # kernels may have to be compiled first, and that is told
+            if not line:
+                raise AssertionError(said)
+            said += line
+            found = re.search(r"zerogap serves .* (http://\S+)", line)
+        self.url = found[1].rstrip("/")
         self.http = httpx.Client(base_url=self.url, timeout=60)
 
     def post(self, path, body, **options):

@@ -11,7 +11,7 @@ import zerogap
 from tests.serve.conftest import Server
 from zerogap.io.proofs import proof_in
 
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install 'zerogap[browser]'")
+playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install -e '.[browser]'")
 
 CHROMIUM = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = [

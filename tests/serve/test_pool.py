@@ -7,8 +7,6 @@ from contextlib import asynccontextmanager
 
 import pytest
 
-pytest.importorskip("fastapi")
-
 from zerogap.serve import nursery, pool
 from zerogap.serve.limits import LimitExceeded, Limits
 from zerogap.serve.worker import MORE, REQUEST, read, send

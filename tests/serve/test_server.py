@@ -79,6 +79,22 @@ def test_words_that_are_known(server):
     assert [len(sentence["words"]) for sentence in answer["sentences"]] == [2, 0]
 
 
+def test_a_reference_is_one_sequence(server):
+    """Cut at blanks only, as models of references are trained: initials end no sentence, and punctuation stays where it is."""
+    reference = "A. Okafor, K. Dorn (2004). Exact parsing. Journal of Inference, 17(1), 31-38."
+    answer = server.post("/label", {"text": f" {reference}\n"}).json()["sequences"]
+    assert [found["tokens"] for found in answer] == [reference.split()]
+    told = watched(server, task="label", text=reference)
+    assert (told[0]["sentences"], told[0]["tokens"]) == (1, reference.split())
+
+
+@pytest.mark.parametrize("task", ["parse", "trees", "label", "translate"])
+def test_an_empty_text(server, task):
+    for text in ("", " \n "):
+        answer = server.post("/watch", {"task": task, "text": text})
+        assert (answer.status_code, answer.json()["error"]["message"]) == (422, "the text is empty: expected at least one word.")
+
+
 def test_labels(server):
     answer = server.post("/label", {"text": "Anna sees Bert", "include": ["proof"]}).json()["sequences"]
     assert answer[0]["labels"].count("P") == 1  # as the constraint says
@@ -281,7 +297,7 @@ def test_too_many_at_once(tight):
     ("/verify", {"problem": {}, "solution": {}}, "problem.format"),
     ("/watch", {"task": "decode", "text": "a"}, "expected problem"),
     ("/watch", {"text": "Go.", "sentence": 5}, "the text has 1"),
-    ("/watch", {"text": ""}, "the text has 0"),
+    ("/watch", {"text": "One.", "sentence": 1}, "the text has 1"),
 ])  # fmt: skip
 def test_what_is_not_accepted(server, path, body, message):
     if body.get("text") == "\ud800":

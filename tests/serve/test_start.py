@@ -7,8 +7,6 @@ import sys
 
 import pytest
 
-pytest.importorskip("fastapi")
-
 from zerogap.dependency import Problem
 from zerogap.errors import InputError
 from zerogap.io.problems import problem_to_json

@@ -149,7 +149,7 @@ def parquet_rows(path: str) -> Iterator[dict[str, Any]]:
         import pyarrow
         import pyarrow.parquet as parquet
     except ImportError:
-        raise InputError(f"{path} is Parquet: expected pyarrow to be installed (pip install 'zerogap[batch]').") from None
+        raise InputError(f"{path} is Parquet: expected pyarrow to be installed (pip install pyarrow).") from None
     fs, inside = filesystem(path) if is_url(path) else (None, path)
     try:
         file = parquet.ParquetFile(inside if fs is None else fs.open(inside, "rb"))

@@ -124,7 +124,7 @@ class RayEngine:
         try:
             import ray
         except ImportError:
-            raise InputError("engine is 'ray', which is not installed: expected 'local', or pip install 'zerogap[ray]'.") from None
+            raise InputError("engine is 'ray', which is not installed: expected 'local', or pip install ray.") from None
         load()  # what is wrong with it is said here, and not by an actor
         self.ray, self.load, self.workers = ray, load, workers
         self.began = not ray.is_initialized()

@@ -30,7 +30,7 @@ def filesystem(url: str) -> tuple[Any, str]:
     try:
         import fsspec
     except ImportError:
-        raise InputError(f"{url} is a URL: expected a local path, or fsspec to be installed (pip install 'zerogap[batch]').") from None
+        raise InputError(f"{url} is a URL: expected a local path, or fsspec to be installed (pip install fsspec).") from None
     try:
         return fsspec.core.url_to_fs(url)
     except (ImportError, ValueError) as error:

@@ -17,7 +17,7 @@ def evaluate_translation_command(
         str, typer.Option(help="A tokeniser of sacrebleu, such as 13a or zh; none for text that is tokenised.", metavar="NAME")
     ] = "none",
 ) -> None:
-    """Compute BLEU and chrF with sacrebleu (pip install 'zerogap\\[translation]').
+    """Compute BLEU and chrF with sacrebleu (pip install sacrebleu).
 
     [bold]zerogap evaluate translation test.ref test.en[/bold]
 

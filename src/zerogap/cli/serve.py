@@ -12,8 +12,7 @@ import typer
 
 from zerogap.cli import options
 from zerogap.cli import translation_models as translation
-from zerogap.cli.progress import progress
-from zerogap.errors import FormatError, InputError
+from zerogap.errors import FormatError
 
 if TYPE_CHECKING:
     from zerogap.serve.models import Models
@@ -64,26 +63,28 @@ def serve_command(
 
     [bold]ZEROGAP_TOKEN=... zerogap serve --host 0.0.0.0 --max-requests 200[/bold]
     """
-    try:
-        from zerogap.serve.limits import Limits
-        from zerogap.serve.server import Address, serve
-    except ModuleNotFoundError as error:
-        if error.name is None or error.name.startswith("zerogap"):
-            raise
-        raise InputError(f"the server needs {error.name}, which is not installed: pip install 'zerogap[serve]'.") from None
+    from zerogap.serve.limits import Limits
+    from zerogap.serve.server import Address, serve
+
     address = Address(host, port, token_in(token_file), no_token)
     limits = Limits(max_body * 1024, max_batch * 1024, max_words, max_seconds, max_requests, max_memory << 20)
     files = translation.ModelFiles(phrase_table, grammar, lm, weights, config)
+    if files.given:
+        files.check()
     begin = time.perf_counter()
-    with progress("loading"):
-        models = loaded(model, tagger, labels, trees, files)
+    given = {"parse": model != NONE, "label": labels is not None, "trees": trees is not None, "translate": files.given}
+    tasks = [name for name, is_given in given.items() if is_given]
 
     def ready(at: int) -> None:
         where = Address(host, at, address.token, no_token).url
         seconds = time.perf_counter() - begin
-        print(f"zerogap serves {', '.join(models.tasks)} at {where} (after {seconds:.1f} s; Ctrl-C stops)", file=sys.stderr, flush=True)
+        print(
+            f"zerogap serves {', '.join([*tasks, 'decode', 'verify'])} at {where} (after {seconds:.1f} s; Ctrl-C stops)",
+            file=sys.stderr,
+            flush=True,
+        )
 
-    serve(models, limits, address, workers=workers, log=log, ready=ready)
+    serve(lambda: loaded(model, tagger, labels, trees, files), tasks, limits, address, workers=workers, log=log, ready=ready)
 
 
 def token_in(path: Path | None) -> str | None:
@@ -104,8 +105,6 @@ def loaded(model: str, tagger: str | None, labels: Path | None, trees: Path | No
     from zerogap.serve.models import Models
 
     pipeline = sequence = tree_parser = translator = None
-    if files.given:
-        files.check()
     if model != NONE:
         from zerogap.pipeline.loading import load
 

@@ -25,9 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from zerogap.dependency.candidates import candidates_of
-from zerogap.dependency.row_scoring import score_rows
 from zerogap.dependency.scored import Allowed, Weights, arcs_under, block_under
-from zerogap.dependency.vine_scoring import score_vine
 from zerogap.errors import InputError
 from zerogap.features.part_keys import Encoded, PartFeatures
 from zerogap.features.part_model import PartModel
@@ -35,9 +33,7 @@ from zerogap.features.row_model import RowModel
 from zerogap.features.weight_table import Keys
 from zerogap.grid import Scores
 from zerogap.oracles.eisner import eisner_kernel
-from zerogap.oracles.grandsibling_marginals import max_marginals_of_candidates
 from zerogap.oracles.tree_marginals import projective_max_marginals
-from zerogap.oracles.vine import vine_max_marginals
 from zerogap.relax.cascade import ALL, MARGIN, Rule
 
 DICTIONARY, ROWS, VINE, FIRST, SECOND, LAST = "dictionary", "rows", "vine", "first", "second", "last"
@@ -89,6 +85,8 @@ class Pass:
         features = self.model.features
         encoded = features.encode_hashes(hashes)
         if isinstance(self.model, RowModel):
+            from zerogap.dependency.row_scoring import score_rows  # a parser has passes, but few use them: no kernels until then
+
             scores = np.empty(allowed.shape)
             score_rows(encoded[0], features.kind_start, features.low_bytes, encoded[1], *self.model.tables, self.model.unit, scores)
             return np.where(allowed, scores, -np.inf)
@@ -181,6 +179,8 @@ def marginals_of(
         near, far = banded_scores(features, weights, encoded, allowed, band)
         if kind == SHORT:
             return best_of_words(near, far)
+        from zerogap.oracles.vine import vine_max_marginals
+
         worth = np.empty_like(near), np.empty_like(far)
         best = vine_max_marginals(near, far, one, *worth)
         return Marginals(float(best), np.concatenate([values.ravel() for values in worth]))
@@ -192,6 +192,8 @@ def marginals_of(
         best = projective_max_marginals(arcs, one, values)
         values[~allowed] = -np.inf
         return Marginals(float(best), values)
+    from zerogap.oracles.grandsibling_marginals import max_marginals_of_candidates
+
     candidates = candidates_of(allowed, grand=False)
     block = block_under(features, weights, encoded, arcs, candidates)
     best, of_arcs = max_marginals_of_candidates(candidates, block.scores, block.stops, single_root=single_root)
@@ -207,6 +209,8 @@ def choices(arcs: Scores, allowed: Allowed) -> Marginals:
 
 def banded_scores(features: PartFeatures, weights: Weights, encoded: Encoded, allowed: Allowed, band: int) -> tuple[Scores, Scores]:
     """near and far as zerogap.oracles.vine reads them, -inf where no arc is allowed that they stand for."""
+    from zerogap.dependency.vine_scoring import score_vine
+
     n = len(allowed) - 1
     near, far = np.empty((2, n + 1, band + 1)), np.empty((3, n + 1))
     score_vine(encoded[0], *features.plan, encoded[1], *weights.table, near, far)

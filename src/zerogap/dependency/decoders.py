@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from zerogap.dependency.candidate_scores import scores_of_candidates
 from zerogap.dependency.candidates import candidates_of
-from zerogap.dependency.kbest import labelled_trees, nonprojective_trees, projective_trees
 from zerogap.dependency.parts import LazyParts
 from zerogap.dependency.problem import Problem, Tree
 from zerogap.errors import Infeasible, InputError, UnknownMethod, check_problem
@@ -137,6 +136,8 @@ def exactly(
         solution: Solution[Tree] = Solution(structure, score, bound, certificate, Trace((bound,), (score,), (time.perf_counter() - begin,)))
         if k == 1:
             return solution
+        from zerogap.dependency.kbest import labelled_trees  # most ask for one tree
+
         structures = labelled_trees(problem, ranked(problem, arcs, heads, certificate, k))
         found = []
         for other, _ in itertools.islice(structures, k):
@@ -164,6 +165,8 @@ def best_nonprojective(problem: Problem, arcs: Scores) -> tuple[Heads, float, Ce
 
 def ranked_nonprojective(problem: Problem, arcs: Scores, best: Heads, certificate: Certificate, k: int) -> Ranked:
     assert isinstance(certificate, CutDuals)
+    from zerogap.dependency.kbest import nonprojective_trees
+
     return nonprojective_trees(arcs, best, certificate.sets, certificate.values, single_root=problem.single_root)
 
 
@@ -291,6 +294,8 @@ def infeasible_parts(problem: Problem, arcs: Scores) -> Infeasible:
 
 
 def ranked_projective(problem: Problem, arcs: Scores, best: Heads, certificate: Certificate, k: int) -> Ranked:
+    from zerogap.dependency.kbest import projective_trees
+
     return projective_trees(problem, arcs, k) if problem.n_words > 0 else iter([(best, 0.0)])
 
 

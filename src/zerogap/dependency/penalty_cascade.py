@@ -28,7 +28,17 @@ LARGER = tuple(kind for kind in EVERY_KIND if kind not in OF_ARCS)
 def exact_cascade(parser: Parser) -> PenaltyCascade | ExactCascade:
     """The faster one of those that the parser is made for; InputError if it is for neither."""
     is_third = parser.order == "grandsibling" and parser.projective
-    return PenaltyCascade(parser) if is_third and has_penalties_only(parser.model) else ExactCascade(parser)
+    if is_third and has_penalties_only(parser.model):
+        return PenaltyCascade(parser)
+    if not is_third or not parser.passes or parser.bounds is None:
+        kind = f"{'projective' if parser.projective else 'non-projective'} parser of order {parser.order!r}"
+        lacking = " and ".join(name for name, given in (("cascade", parser.passes), ("bounds", parser.bounds)) if not given)
+        raise InputError(
+            f"this is a {kind}{f' without {lacking}' if lacking else ''}: expected a projective one of order 'grandsibling'"
+            " trained with --penalties, or with --cascade and --bounds; the bundled model en is neither. To train one:"
+            " zerogap train dependency train.conllu --dev dev.conllu -o sure.npz --penalties."
+        )
+    return ExactCascade(parser)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

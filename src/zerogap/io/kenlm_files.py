@@ -101,7 +101,7 @@ def load_kenlm(path: str | os.PathLike[str]) -> KenlmModel:
     try:
         import kenlm
     except ImportError:
-        raise InputError("binary language models need the package kenlm: pip install 'zerogap[translation]'.") from None
+        raise InputError("binary language models need the package kenlm: pip install kenlm.") from None
     try:
         model = kenlm.Model(os.fspath(path))
     except (OSError, RuntimeError) as error:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 from zerogap import constituency, dependency, hypergraph, sequence, translation
@@ -15,17 +16,17 @@ Decoder = Callable[..., Solution[Any]]
 
 def decoder_of(problem: Any) -> Decoder:
     """The `decode` of the task that a problem belongs to."""
-    decoders: dict[type, Decoder] = {
-        constituency.JointProblem: constituency.decode,
-        constituency.LexicalProblem: constituency.decode_lexical,
-        constituency.LexicalAgreement: constituency.decode_agreement,
-        dependency.Problem: dependency.decode,
-        hypergraph.Problem: hypergraph.decode,
-        sequence.Problem: sequence.decode,
-        translation.PhraseProblem: translation.decode,
-        translation.SyntaxProblem: translation.decode,
+    decoders: dict[type, tuple[ModuleType, str]] = {  # by name: what is not asked for is not imported, nor its kernels compiled
+        constituency.JointProblem: (constituency, "decode"),
+        constituency.LexicalProblem: (constituency, "decode_lexical"),
+        constituency.LexicalAgreement: (constituency, "decode_agreement"),
+        dependency.Problem: (dependency, "decode"),
+        hypergraph.Problem: (hypergraph, "decode"),
+        sequence.Problem: (sequence, "decode"),
+        translation.PhraseProblem: (translation, "decode"),
+        translation.SyntaxProblem: (translation, "decode"),
     }
-    return decoders[type(problem)]
+    return getattr(*decoders[type(problem)])
 
 
 def decode_any(problem: Any, *, method: str = "auto", time_limit: float | None = None, k: int = 1) -> Solution[Any]:

@@ -23,9 +23,9 @@ from zerogap.serve.guard import FILES, JSON, LINES, Guard
 from zerogap.serve.limits import LimitExceeded, Limits, body_too_large, body_too_slow
 from zerogap.serve.metrics import CONTENT_TYPE, Metrics
 from zerogap.serve.page_files import page_files
-from zerogap.serve.pool import Pool
+from zerogap.serve.starting import OK, RETRY_AFTER, Starting
 from zerogap.serve.tasks import TASKS, Task
-from zerogap.serve.worker import json_line, refusal
+from zerogap.serve.worker import NOT_COMPILED, json_line, refusal
 
 ABOUT = """Finds the best structure under a model, and proves that it is the best. Names are those of the Python API.
 
@@ -36,46 +36,55 @@ REFUSALS = {
     400: "The request is not HTTP as it should be.", 401: "No token, or a wrong one.", 404: "There is no model for this.",
     408: "The body came too slowly.", 413: "The body is too large.", 415: "The body is of another type.",
     421: "The server has another name.", 422: "The request is not what is accepted, or beyond a limit.", 429: "Too many requests at once.",
+    503: "Kernels are being compiled, or models loaded: to be asked again soon.",
 }  # fmt: skip
 
 
-def application(pool: Pool, limits: Limits, about: dict[str, Any], *, token: str | None = None, local_names_only: bool = True) -> Guard:
-    """Everything, behind its guard. `about` is what /health says besides."""
+def application(starting: Starting, limits: Limits, *, token: str | None = None, local_names_only: bool = True) -> Guard:
+    """Everything, behind its guard."""
     metrics = Metrics()
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        await pool.open()
+        beginning = asyncio.create_task(starting.begin())
         yield
-        pool.close()
+        beginning.cancel()
+        starting.close()
 
     app = FastAPI(title="zerogap", version=__version__, description=ABOUT, docs_url=None, redoc_url=None, lifespan=lifespan)
     for name, task in TASKS.items():
-        add_task(app, name, task, pool, limits, metrics)
-    add_status(app, pool, metrics, about, token is not None)
+        add_task(app, name, task, starting, limits, metrics)
+    add_status(app, starting, metrics, token is not None)
     add_page(app)
     app.add_exception_handler(LimitExceeded, beyond_limit(metrics))  # type: ignore[arg-type]  # it is given what it is for
     app.add_exception_handler(HTTPException, http_error)  # type: ignore[arg-type]
     app.openapi = lambda: described(app, secured=token is not None)  # type: ignore[method-assign]
     paths = frozenset(path for name in TASKS for path in (f"/{name}", f"/{name}/batch"))
-    return Guard(app, limits, metrics, token, local_names_only, paths)
+    return Guard(app, limits, metrics, token, local_names_only, paths, starting)
 
 
-def add_task(app: FastAPI, name: str, task: Task, pool: Pool, limits: Limits, metrics: Metrics) -> None:
+def add_task(app: FastAPI, name: str, task: Task, starting: Starting, limits: Limits, metrics: Metrics) -> None:
+    pool = starting.pool
+
+    def answered(status: int, body: bytes) -> Response:
+        if status != NOT_COMPILED:
+            return Response(body, status, media_type=JSON)
+        starting.compile_rest()
+        return Response(refusal("NotReady", starting.message()), status, {"retry-after": str(RETRY_AFTER)}, JSON)
+
     async def answer(request: Request) -> Response:
-        status, body = await pool.answer(name, await read_body(request, limits))
-        return Response(body, status, media_type=JSON)
+        return answered(*await pool.answer(name, await read_body(request, limits)))
 
     async def steps(request: Request) -> Response:
         messages = pool.messages(name, await read_body(request, limits))
         status, first = await anext(messages)
         if status not in (0, 200):
             await messages.aclose()  # type: ignore[attr-defined]  # it is a generator
-            return Response(first, status, media_type=JSON)
-        return StreamingResponse(told(first, messages), media_type=LINES)
+            return answered(status, first)
+        return StreamingResponse(told(first, messages, starting), media_type=LINES)
 
     async def batch(request: Request) -> Response:
-        return WhileReading(answers(request, name, pool, limits, metrics), media_type=LINES)
+        return WhileReading(answers(request, name, starting, limits, metrics), media_type=LINES)
 
     refused: dict[Any, Any] = {status: {"model": forms.Refused, "description": text} for status, text in REFUSALS.items()}
     body = reference(task.request)
@@ -96,10 +105,13 @@ def add_task(app: FastAPI, name: str, task: Task, pool: Pool, limits: Limits, me
         )  # fmt: skip
 
 
-def add_status(app: FastAPI, pool: Pool, metrics: Metrics, about: dict[str, Any], needs_token: bool) -> None:
+def add_status(app: FastAPI, starting: Starting, metrics: Metrics, needs_token: bool) -> None:
+    pool = starting.pool
+
     async def health() -> Response:
-        found = {"status": "ok", "version": __version__, "workers": pool.size, "needs_token": needs_token, **about}
-        return Response(json_line(found), media_type=JSON)
+        found = {**starting.how_far(), "version": __version__, "workers": pool.size, "needs_token": needs_token, **starting.about}
+        is_ready = starting.status == OK
+        return Response(json_line(found), 200 if is_ready else 503, None if is_ready else {"retry-after": str(RETRY_AFTER)}, JSON)
 
     async def measured() -> Response:
         return Response(metrics.text(pool), media_type=CONTENT_TYPE)
@@ -107,8 +119,9 @@ def add_status(app: FastAPI, pool: Pool, metrics: Metrics, about: dict[str, Any]
     ok: dict[Any, Any] = {200: {"description": "The server works.", "content": {JSON: {"schema": {"type": "object"}}}}}
     text: dict[Any, Any] = {200: {"description": "In Prometheus' text format.", "content": {"text/plain": {"schema": {"type": "string"}}}}}
     refused: dict[Any, Any] = {status: {"model": forms.Refused, "description": REFUSALS[status]} for status in (400, 401, 421)}
+    not_ready = {503: {"description": REFUSALS[503], "content": {JSON: {"schema": {"type": "object"}}}}}
     for path, answer, summary, found in (
-        ("/health", health, "Whether the server works, and what it can do.", ok),
+        ("/health", health, "Whether the server works, and what it can do.", ok | not_ready),
         ("/metrics", measured, "Counts and times, for Prometheus.", text),
     ):
         app.add_api_route(
@@ -149,11 +162,14 @@ async def read_body(request: Request, limits: Limits) -> bytes:
     return b"".join(parts)
 
 
-async def told(first: bytes, messages: AsyncIterator[tuple[int, bytes]]) -> AsyncIterator[bytes]:
+async def told(first: bytes, messages: AsyncIterator[tuple[int, bytes]], starting: Starting) -> AsyncIterator[bytes]:
     """Steps as lines; what goes wrong after the first is a line too."""
     yield first + b"\n"
     try:
-        async for _, body in messages:
+        async for status, body in messages:
+            if status == NOT_COMPILED:
+                starting.compile_rest()
+                body = refusal("NotReady", starting.message())
             yield body + b"\n"
     except LimitExceeded as error:
         yield refusal("LimitExceeded", str(error), error.limit) + b"\n"

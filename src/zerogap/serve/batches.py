@@ -16,8 +16,8 @@ from starlette.types import Receive, Scope, Send
 
 from zerogap.serve.limits import LimitExceeded, Limits, batch_too_large, body_too_large
 from zerogap.serve.metrics import Metrics
-from zerogap.serve.pool import Pool
-from zerogap.serve.worker import refusal
+from zerogap.serve.starting import Starting
+from zerogap.serve.worker import NOT_COMPILED, refusal
 
 IDLE = 60.0  # seconds that a client may take for the next part of a batch
 
@@ -32,8 +32,9 @@ class WhileReading(StreamingResponse):
 Lines = asyncio.Queue[bytes | LimitExceeded | None]  # of a batch; in the end None, or the limit that was exceeded
 
 
-async def answers(request: Request, task: str, pool: Pool, limits: Limits, metrics: Metrics) -> AsyncIterator[bytes]:
+async def answers(request: Request, task: str, starting: Starting, limits: Limits, metrics: Metrics) -> AsyncIterator[bytes]:
     """One for every line, in order."""
+    pool = starting.pool
     lines: Lines = asyncio.Queue()
     gone = asyncio.Event()
     reading = asyncio.create_task(read_lines(request, limits, lines, gone))
@@ -43,7 +44,11 @@ async def answers(request: Request, task: str, pool: Pool, limits: Limits, metri
         try:
             if isinstance(line, LimitExceeded):
                 raise line
-            return (await pool.answer(task, line))[1]
+            status, body = await pool.answer(task, line)
+            while status == NOT_COMPILED:  # nobody waits for this line alone
+                await asyncio.shield(starting.compile_rest())
+                status, body = await pool.answer(task, line)
+            return body
         except LimitExceeded as error:
             metrics.refused[error.limit] += 1
             return refusal("LimitExceeded", str(error), error.limit)

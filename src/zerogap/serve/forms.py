@@ -70,7 +70,7 @@ class LabelRequest(Search):
     """Label sequences."""
 
     model_config = ConfigDict(json_schema_extra={"examples": [{"text": "John lives in Paris ."}, {"examples": [{"tokens": ["John"]}]}]})
-    text: str | None = Field(default=None, description="Text, which is cut into sentences and tokens.")
+    text: str | None = Field(default=None, description="One sequence, whose tokens are parted by blanks.")
     examples: list[dict[str, Any]] | None = Field(
         default=None, description="In place of a text, objects with `tokens`, and `constraints` and further columns if there are some."
     )

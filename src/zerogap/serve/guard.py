@@ -16,6 +16,7 @@ from typing import Any
 
 from zerogap.serve.limits import LimitExceeded, Limits, body_too_large, too_many_requests
 from zerogap.serve.metrics import Metrics
+from zerogap.serve.starting import OK, RETRY_AFTER, Starting
 from zerogap.serve.worker import refusal
 
 Message = MutableMapping[str, Any]
@@ -46,6 +47,7 @@ class Guard:
     token: str | None = None
     local_names_only: bool = True  # the server answers under no other name
     paths: frozenset[str] = frozenset()  # of tasks
+    starting: Starting | None = None
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Callable[[], Awaitable[Message]], send: Send) -> None:
         if scope["type"] != "http":
@@ -90,6 +92,8 @@ class Guard:
             return 401, refusal("Unauthorized", "expected the header 'Authorization: Bearer TOKEN' with the token of this server.")
         if not is_task:
             return None
+        if self.starting is not None and self.starting.status != OK:
+            return 503, refusal("NotReady", self.starting.message())
         kind = headers.get(b"content-type", b"").decode("latin-1").split(";")[0].strip().lower()
         is_batch = path.endswith("/batch")
         wanted = LINES if is_batch else JSON
@@ -130,7 +134,9 @@ def is_loopback(address: str) -> bool:
 
 async def answered(status: int, body: bytes, send: Send) -> None:
     headers = [(b"content-type", JSON.encode()), (b"content-length", str(len(body)).encode())]
-    more = {401: [(b"www-authenticate", b"Bearer")], 429: [(b"retry-after", b"1")]}.get(status, [])
-    close = [(b"connection", b"close")] if status in (413, 415, 421, 429) else []  # the body that follows is not read
+    more = {401: [(b"www-authenticate", b"Bearer")], 429: [(b"retry-after", b"1")], 503: [(b"retry-after", str(RETRY_AFTER).encode())]}.get(
+        status, []
+    )
+    close = [(b"connection", b"close")] if status in (413, 415, 421, 429, 503) else []  # the body that follows is not read
     await send({"type": "http.response.start", "status": status, "headers": headers + more + close})
     await send({"type": "http.response.body", "body": body})

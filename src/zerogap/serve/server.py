@@ -1,31 +1,47 @@
-"""Starts the server: loads what is needed, forks the nursery, and hands the socket to uvicorn."""
+"""Starts the server: forks the nursery, which loads what is needed, and hands the socket to uvicorn."""
 
 from __future__ import annotations
 
 import gc
+import json
 import socket
+import sys
 import threading
+import traceback
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from mmap import mmap
 from typing import Any
 
-from zerogap.errors import InputError
+from zerogap.errors import InputError, NotCompiled, ZerogapError
 from zerogap.pipeline.any_problem import methods_for
 from zerogap.pipeline.in_order import processors
 from zerogap.serve import nursery
-from zerogap.serve.guard import Guard, is_loopback
+from zerogap.serve.guard import is_loopback
 from zerogap.serve.limits import Limits
 from zerogap.serve.models import Models
+from zerogap.serve.pool import Pool
+from zerogap.serve.starting import Starting
 from zerogap.serve.tasks import Context, proof
 from zerogap.serve.worker import work
 
 SAMPLE = "Time flies like an arrow."
 SHUTDOWN = 10  # seconds for requests that are in progress
-# what decoders import when they are first used: workers should share it
-USED = (
-    "zerogap.constituency.decoders", "zerogap.dependency.dual_decomposition", "zerogap.dependency.factor_decoding",
-    "zerogap.dependency.price_and_cut", "zerogap.dependency.scored_cascade", "zerogap.hypergraph.decoders", "zerogap.sequence.decoders",
-    "zerogap.translation.decoders", "highspy",
+# what loading a model and decoding with it imports, some of it when it is first used: workers should share it
+USED = {
+    "parse": (
+        "zerogap.pipeline.loading", "zerogap.dependency.cascade_passes", "zerogap.dependency.decoders",
+        "zerogap.dependency.dual_decomposition", "zerogap.dependency.dense_agreement",
+    ),
+    "label": ("zerogap.sequence.model", "zerogap.sequence.decoders"),
+    "trees": ("zerogap.pipeline.tree_parsers", "zerogap.constituency.decoders"),
+    "translate": ("zerogap.translation.translators", "zerogap.translation.decoders"),
+}  # fmt: skip
+# problems of other kinds may be decoded too
+OTHERS = (
+    "zerogap.dependency.scored_cascade", "zerogap.dependency.factor_decoding", "zerogap.dependency.price_and_cut",
+    "zerogap.hypergraph.decoders", "highspy",
 )  # fmt: skip
 
 
@@ -57,9 +73,10 @@ class Address:
 
 
 def prepare(models: Models, limits: Limits) -> dict[str, Any]:
-    """Imports and compiles what workers use, so that they share it; what /health says of the models."""
-    for name in USED:
-        import_module(name)
+    """Imports what workers use, so that they share it; what /health says of the models."""
+    for task in models.tasks:
+        for name in USED.get(task, ()):
+            import_module(name)
     about: dict[str, Any] = {"tasks": models.tasks, "methods": {}, "limits": {name: getattr(limits, name) for name in limits.__slots__}}
     if models.parse is not None:
         parsed = models.parse(SAMPLE, threads=1)
@@ -107,35 +124,87 @@ def listening(address: Address) -> socket.socket:
     return found
 
 
-def build(models: Models, limits: Limits, address: Address, *, workers: int | None = None) -> Guard:
-    """The application, with its nursery forked. To be called while there is one thread, or from a process that has forked well before."""
-    from zerogap.serve.app import application
-    from zerogap.serve.pool import Pool
+def import_others() -> bool:
+    """Imports what problems of all kinds take, as far as its kernels are compiled; whether some are not."""
+    lacking = False
+    for name in (*OTHERS, *(name for names in USED.values() for name in names)):
+        try:
+            import_module(name)
+        except NotCompiled:
+            lacking = True
+    return lacking
 
-    about = prepare(models, limits)
-    context = Context(models, limits)
-    gc.collect()
-    gc.freeze()  # what is there now is shared with the workers as long as nobody writes to it
-    home = nursery.start(lambda connection: work(connection, context))
+
+def loader(load: Callable[[], Models], limits: Limits, found: list[Context], refusing: mmap) -> Callable[[], bytes]:
+    """What the nursery does before it forks: loads, and says what came of it."""
+
+    def loaded() -> bytes:
+        from zerogap.kernels import refuse_while  # with the compiler, which the server itself does not need
+
+        refuse_while(lambda: bool(refusing[0]))
+        try:
+            models = load()
+            about = prepare(models, limits)
+        except NotCompiled:
+            return json.dumps({"not_compiled": True}).encode()
+        except ZerogapError as error:
+            return json.dumps({"error": [type(error).__name__, str(error)]}).encode()
+        except OSError as error:
+            return json.dumps({"error": ["FormatError", str(error)]}).encode()
+        except Exception:
+            traceback.print_exc(file=sys.stderr)
+            return b""
+        refuse_while(lambda: True)
+        lacking = import_others()
+        refuse_while(lambda: bool(refusing[0]))
+        found.append(Context(models, limits))
+        gc.collect()
+        gc.freeze()  # what is there now is shared with the workers as long as nobody writes to it
+        return json.dumps({"about": about, "lacking": lacking}).encode()
+
+    return loaded
+
+
+def begin(load: Callable[[], Models], tasks: Sequence[str], limits: Limits, *, workers: int | None = None) -> Starting:
+    """Forks the nursery, so it is to be called while there is one thread. `tasks` are those that there will be models for."""
+    found: list[Context] = []
+    refusing = mmap(-1, 1)  # shared with all that are forked
+    refusing[0] = 1
+    home = nursery.start(lambda connection: work(connection, found[0]), loader(load, limits, found, refusing))
     regular = processors() if workers is None else workers
     pool = Pool(home, limits, regular, max(4 * regular, 8))
-    names_only = address.is_local and address.token is None
-    return application(pool, limits, about, token=address.token, local_names_only=names_only)
+    return Starting(pool, tuple(name for task in tasks for name in USED[task]), refusing)
 
 
-def serve(models: Models, limits: Limits, address: Address, *, workers: int | None = None, log: bool = False, ready: Any = None) -> None:
+def serve(
+    load: Callable[[], Models],
+    tasks: Sequence[str],
+    limits: Limits,
+    address: Address,
+    *,
+    workers: int | None = None,
+    log: bool = False,
+    ready: Callable[[int], object] | None = None,
+) -> None:
     """Answers requests until it is told to stop: then those in progress are answered, and no others."""
     import uvicorn
+
+    from zerogap.serve.app import application
 
     connection = listening(address)
     if threading.active_count() > 1:
         raise InputError("the server is started from a process with threads: expected one without, since it forks.")
-    app = build(models, limits, address, workers=workers)
+    starting = begin(load, tasks, limits, workers=workers)
+    names_only = address.is_local and address.token is None
+    app = application(starting, limits, token=address.token, local_names_only=names_only)
     config = uvicorn.Config(
         app, log_level="info" if log else "warning", access_log=log, server_header=False, timeout_graceful_shutdown=SHUTDOWN,
         timeout_keep_alive=30, backlog=1024,
     )  # fmt: skip
     server = uvicorn.Server(config)
     if ready is not None:
-        ready(connection.getsockname()[1])
+        starting.ready = lambda: ready(connection.getsockname()[1])
+    starting.failed = lambda: setattr(server, "should_exit", True)
     server.run(sockets=[connection])
+    if starting.failure is not None:
+        raise starting.failure

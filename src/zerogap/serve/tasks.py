@@ -145,7 +145,8 @@ def label(request: forms.LabelRequest, context: Context) -> dict[str, Any]:
 
 def examples_of(context: Context, text: str | None, examples: list[dict[str, Any]] | None = None) -> Iterator[Example]:
     if text is not None:
-        found = (Example({"form": tuple(t.form for t in unparsed.tokens or ())}) for unparsed in from_text(valid_text(text)))
+        tokens = tuple(valid_text(text).split())  # as the model's examples are: only blanks part tokens
+        found: Iterator[Example] = iter([Example({"form": tokens})] if tokens else [])
     else:
         found = (example_from(value, f"examples[{i}]") for i, value in enumerate(examples or ()))
     for i, example in enumerate(found):
@@ -233,6 +234,8 @@ def ending(problem: Any, solution: Solution[Any], shown: dict[str, Any]) -> dict
 
 
 def chosen(found: Sequence[Any], request: forms.WatchRequest) -> Any:
+    if not found:
+        raise InputError("the text is empty: expected at least one word.")
     if request.sentence >= len(found):
         raise InputError(f"sentence is {request.sentence}: the text has {len(found)}, counted from 0.")
     return found[request.sentence]

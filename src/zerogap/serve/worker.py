@@ -24,13 +24,14 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import to_json
 
-from zerogap.errors import Infeasible, InputError, ZerogapError
+from zerogap.errors import Infeasible, InputError, NotCompiled, ZerogapError
 from zerogap.serve.limits import LimitExceeded, out_of_memory
 from zerogap.serve.models import NoModel
 from zerogap.serve.tasks import TASKS, Context
 
 REQUEST, ANSWER = struct.Struct(">IB"), struct.Struct(">IH")
 MORE = 0  # in place of a status
+NOT_COMPILED = 503  # a kernel is not there yet: the server says how far it is
 NAMES = list(TASKS)
 
 
@@ -82,6 +83,8 @@ def answer(task: str, body: bytes | bytearray, context: Context, tell: Callable[
         return error.status, refusal("LimitExceeded", str(error), error.limit)
     except NoModel as error:
         return 404, refusal("NoModel", str(error))
+    except NotCompiled:
+        return NOT_COMPILED, b""
     except (InputError, Infeasible, ZerogapError) as error:
         return 422, refusal(type(error).__name__, str(error))
     except MemoryError:

@@ -90,7 +90,7 @@ def metrics(tokenize: str) -> tuple[Any, Any]:
         from sacrebleu.metrics.bleu import BLEU
         from sacrebleu.metrics.chrf import CHRF
     except ImportError:
-        raise InputError("BLEU needs sacrebleu: pip install 'zerogap[translation]'.") from None
+        raise InputError("BLEU needs the package sacrebleu: pip install sacrebleu.") from None
     if tokenize not in TOKENIZERS:
         raise InputError(f"tokenize is {tokenize!r}: expected one of {', '.join(TOKENIZERS)}.")
     return BLEU(tokenize=tokenize, effective_order=False, force=True), CHRF()

@@ -31,9 +31,10 @@ async function refusal(response) {
   return new Refused(response.status, error);
 }
 
-export async function get(path) {
-  const response = await fetch(path, { headers: headers() });
-  if (!response.ok) throw await refusal(response);
+// What the server says of itself, also while it is not ready.
+export async function health() {
+  const response = await fetch("/health", { headers: headers() });
+  if (!response.ok && response.status !== 503) throw await refusal(response);
   return response.json();
 }
 

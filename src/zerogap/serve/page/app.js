@@ -1,12 +1,12 @@
 // The page: what to decode, by which decoders, and a panel for each.
 
-import { Refused, get, post, setToken, watch } from "./api.js";
+import { Refused, health, post, setToken, watch } from "./api.js";
 import { Panel, h } from "./panel.js";
 
 const TASKS = {
   parse: { title: "Dependencies", label: "Text", text: "The spy saw the cop with the telescope that nobody had ever used.", hint: "Sentences in English." },
   trees: { title: "Constituents", label: "Text", text: "The dog chased the cat .", hint: "Words as the model's treebank has them." },
-  label: { title: "Labels", label: "Text", text: "John Smith lives in New York .", hint: "Tokens as the model knows them." },
+  label: { title: "Labels", label: "Tokens", text: "John Smith lives in New York .", hint: "One sequence, its tokens parted by blanks, as in what the model learned from." },
   translate: { title: "Translation", label: "Sentences, one on each line", text: "das haus ist klein", hint: "Words parted by blanks, as the model was trained." },
   decode: { title: "Scores", label: "Problem as JSON", text: "", hint: "Any problem, as save_problem writes it.", code: true },
   verify: { title: "Verify", label: "Problem and solution as JSON", text: "", hint: "A line of what --certificates writes, or what “Certificate” downloads.", code: true },
@@ -18,6 +18,7 @@ const EXAMPLE = {
 };
 const PREFERRED = { parse: ["head-automata", "auto"], label: ["auto", "relaxation"] };
 const MOST = 3;
+const PAUSE = 1000; // milliseconds until a server that is not ready is asked again
 
 const $ = (id) => document.getElementById(id);
 const kept = { texts: {}, panels: [], abort: null, health: { tasks: [], methods: {} } };
@@ -101,19 +102,43 @@ async function decode() {
   $("panels").replaceChildren(...kept.panels.map((panel) => panel.element));
   say("Decoding …");
   const runs = kept.panels.map(async (panel) => {
-    try {
-      await watch(request(name, panel.method), (event) => {
-        if (event.event === "problem") offer(event, name);
-        panel.tell(event);
-      }, signal);
-    } catch (error) {
-      if (signal.aborted) return;
-      panel.fail(readable(error));
-      askForToken(error);
+    while (!signal.aborted) {
+      try {
+        await watch(request(name, panel.method), (event) => {
+          if (event.event === "problem") offer(event, name);
+          panel.tell(event);
+        }, signal);
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (error.kind === "NotReady") {
+          panel.wait(error.message);
+          await pause();
+          continue;
+        }
+        panel.fail(readable(error));
+        askForToken(error);
+        return;
+      }
     }
   });
   await Promise.all(runs);
   if (!signal.aborted) say(summary());
+}
+
+function pause() {
+  return new Promise((resolve) => setTimeout(resolve, PAUSE));
+}
+
+// What the server can do, once it is ready.
+async function ready() {
+  for (;;) {
+    const found = await health();
+    if (found.status === "ok") return found;
+    const far = found.to_compile ? `: ${found.compiled} of ${found.to_compile} modules` : "";
+    say(found.status === "compiling" ? `The server compiles its kernels for this machine${far}. This is done once, and takes about half a minute …` : "The server loads its models …");
+    await pause();
+  }
 }
 
 function summary() {
@@ -216,12 +241,14 @@ async function start() {
     decode();
     $("answers").focus();
   });
+  $("go").disabled = true;
   try {
-    kept.health = await get("/health");
+    kept.health = await ready();
   } catch (error) {
     say(readable(error).message, true);
     return;
   }
+  $("go").disabled = false;
   showTasks();
   const { parser, version } = kept.health;
   $("about").textContent = `zerogap ${version}${parser?.data ? `; the parser learned from ${parser.data} (${parser.licence})` : ""}.`;

@@ -75,6 +75,14 @@ export class Panel {
     }
   }
 
+  // The server asks for patience; then everything is told again.
+  wait(message) {
+    this.stop();
+    this.steps = [];
+    this.shown = -1;
+    this.told.textContent = message;
+  }
+
   fail(error) {
     this.stop();
     this.badge.textContent = error.limit ? `limit: ${error.limit}` : "no answer";

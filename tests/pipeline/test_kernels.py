@@ -1,0 +1,44 @@
+"""Every module with kernels is known, and what each of them needs first."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import zerogap
+from zerogap.pipeline.kernels import compile_all, kernel_modules
+
+
+def test_every_module_with_kernels_is_known() -> None:
+    root = Path(zerogap.__file__).parent
+    decorated = [path for path in root.rglob("*.py") if "\n@kernel(" in path.read_text() or "\n@rare_kernel(" in path.read_text()]
+    names = {".".join(path.relative_to(root.parent).with_suffix("").parts) for path in decorated}
+    assert "zerogap.oracles.eisner" in names
+    assert names <= kernel_modules().keys()
+
+
+def test_what_is_called_is_compiled_first() -> None:
+    needs = kernel_modules()
+    assert "zerogap.oracles.eisner" in needs["zerogap.oracles.factor_shares"]
+    assert "zerogap.oracles.eisner" in needs["zerogap.dependency.lazy_agreement"]  # through modules without kernels
+    assert all(name not in needs[other] for name, others in needs.items() for other in others)
+
+
+def test_what_some_modules_need() -> None:
+    some = kernel_modules(["zerogap.sequence.decoders"])
+    assert "zerogap.oracles.label_search" in some
+    assert "zerogap.oracles.eisner" not in some
+    assert all(others <= some.keys() for others in some.values())
+
+
+def test_all_is_compiled_in_order() -> None:
+    told: list[tuple[int, int]] = []
+    needs = {"zerogap.oracles.semiring": {"zerogap.oracles.push"}, "zerogap.oracles.push": set[str]()}
+    compile_all(needs, lambda done, total: told.append((done, total)), processes=1)
+    assert told == [(0, 2), (1, 2), (2, 2)]
+
+
+def test_progress_as_lines() -> None:
+    command = [sys.executable, "-m", "zerogap.pipeline.kernels", "zerogap.oracles.pools"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "0 1\n1 1\n"
