@@ -114,6 +114,8 @@ def test_workers_compile_nothing(monkeypatch):
         def doubled(x):
             return 2.0 * x
 
+        doubled(1.0)
+
     refuse_while(lambda: True)
     try:
         with pytest.raises(NotCompiled):
