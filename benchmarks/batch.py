@@ -29,7 +29,7 @@ SOURCE = DATA / "ud" / "en_ewt" / "train.conllu"
 
 def corpus(path: Path, sentences: int, words: int) -> Path:
     """A file with as many sentences."""
-    from zerogap.io.conllu import read_conllu
+    from zerogap.io.formats.conllu import read_conllu
 
     blocks = [record.written() for record in read_conllu(SOURCE) if len(record.sentence) <= words]
     with open(path, "w", encoding="utf-8") as file:

@@ -28,23 +28,23 @@ from pathlib import Path
 
 import numpy as np
 
-from zerogap.baselines.transition_parser import TransitionParser
-from zerogap.baselines.transition_training import train as train_transitions
 from zerogap.dependency import decode
-from zerogap.dependency.bound_notes import compute_bounds
-from zerogap.dependency.cascade import AT_ONCE, Cascade, FastParse
-from zerogap.dependency.cascade_passes import DICTIONARY, FIRST, LAST, LOCAL, ROWS, SECOND, SHORT, VINE, run_passes
-from zerogap.dependency.cascade_training import with_cascade
-from zerogap.dependency.exact_cascade import ExactCascade
-from zerogap.dependency.model import Parser, sharing_tokens
-from zerogap.dependency.penalties import COST
-from zerogap.dependency.penalty_cascade import PenaltyCascade
-from zerogap.dependency.scored import Allowed, arcs_under, every_arc
-from zerogap.dependency.sentences import Sentence
-from zerogap.dependency.training import train
-from zerogap.io.conllu import read_conllu
-from zerogap.oracles.eisner import eisner_kernel
-from zerogap.relax.cascade import MARGIN, MEAN
+from zerogap.dependency.cascade.approximate import AT_ONCE, Cascade, FastParse
+from zerogap.dependency.cascade.bounded_cascade import ExactCascade
+from zerogap.dependency.cascade.exact import PenaltyCascade
+from zerogap.dependency.cascade.passes import DICTIONARY, FIRST, LAST, LOCAL, ROWS, SECOND, SHORT, VINE, run_passes
+from zerogap.dependency.cascade.penalties import COST
+from zerogap.dependency.parser.parser import Parser, sharing_tokens
+from zerogap.dependency.scoring.bounds_offline import compute_bounds
+from zerogap.dependency.scoring.sentence import Allowed, arcs_under, every_arc
+from zerogap.dependency.sentence import Sentence
+from zerogap.dependency.training.cascade import with_cascade
+from zerogap.dependency.training.learners import train
+from zerogap.io.formats.conllu import read_conllu
+from zerogap.oracles.trees.eisner import eisner_kernel
+from zerogap.papers.rush2014.transition_parser.parser import TransitionParser
+from zerogap.papers.rush2014.transition_parser.training import train as train_transitions
+from zerogap.relax.pruning import MARGIN, MEAN
 
 DATA = Path(os.environ.get("ZEROGAP_DATA", Path(__file__).parents[2] / "shared" / "data")) / "ud"
 ORDERS = ("first", "sibling", "grandsibling")

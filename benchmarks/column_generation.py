@@ -25,9 +25,9 @@ import numpy as np
 
 from zerogap import sequence as seq
 from zerogap import verify
-from zerogap.io.conllu import read_conllu
-from zerogap.oracles.column_generation import best_chain
-from zerogap.sequence import auto
+from zerogap.io.formats.conllu import read_conllu
+from zerogap.oracles.labels.column_generation import best_chain
+from zerogap.sequence.decoding import auto
 from zerogap.sequence.examples import Example
 from zerogap.sequence.training import train
 

@@ -28,20 +28,20 @@ import numpy as np
 
 import zerogap
 from zerogap.constituency import JointProblem, cleaned, decode
-from zerogap.constituency.binarising import label_of
 from zerogap.constituency.evaluation import BracketScores, compare, is_ignored
-from zerogap.constituency.halves import Halves
-from zerogap.constituency.head_rules import dependency_heads
-from zerogap.constituency.hmm_tagger import train_tagger
-from zerogap.constituency.joint_model import RESOLUTION, JointModel, tree_from
-from zerogap.constituency.lexical_decoders import head_scores, search, structure_of
-from zerogap.constituency.lexical_joint import AgreementParts, arcs_of, decode_agreement
+from zerogap.constituency.files import load_model
+from zerogap.constituency.joint.hmm_tagger import train_tagger
+from zerogap.constituency.joint.model import RESOLUTION, JointModel, tree_from
+from zerogap.constituency.joint.parser_and_tagger import Halves
+from zerogap.constituency.lexical.agreement import AgreementParts, arcs_of, decode_agreement
+from zerogap.constituency.lexical.decoding import head_scores, search, structure_of
 from zerogap.constituency.pipeline_decoding import decode_pipeline
-from zerogap.constituency.trees import Tree
+from zerogap.constituency.treebank.binarising import label_of
+from zerogap.constituency.treebank.head_rules import dependency_heads
+from zerogap.constituency.treebank.trees import Tree
 from zerogap.errors import Infeasible
-from zerogap.io.brackets import read_trees, tree_from_text
-from zerogap.oracles.cky_chart import best_parse, inside_cells
-from zerogap.pipeline.model_files import load_model
+from zerogap.io.formats.brackets import read_trees, tree_from_text
+from zerogap.oracles.parses.cky import best_parse, inside_cells
 from zerogap.proof.certificate import Multipliers
 from zerogap.proof.solution import Solution
 

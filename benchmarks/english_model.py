@@ -16,14 +16,14 @@ from pathlib import Path
 
 from parsing import DATA, accuracy, sentences_of
 
-from zerogap.dependency.cascade import Cascade
-from zerogap.dependency.cascade_passes import DICTIONARY, FIRST, SECOND, VINE
-from zerogap.dependency.cascade_training import with_cascade
-from zerogap.dependency.model import Parser
-from zerogap.dependency.sentences import Sentence
-from zerogap.dependency.training import Progress, train
-from zerogap.sequence.tagger import Tagger, Tags
-from zerogap.sequence.tagger_training import jackknife, train_tagger
+from zerogap.dependency.cascade.approximate import Cascade
+from zerogap.dependency.cascade.passes import DICTIONARY, FIRST, SECOND, VINE
+from zerogap.dependency.parser.parser import Parser
+from zerogap.dependency.sentence import Sentence
+from zerogap.dependency.training.cascade import with_cascade
+from zerogap.dependency.training.learners import Progress, train
+from zerogap.sequence.tagger.tagger import Tagger, Tags
+from zerogap.sequence.tagger.training import jackknife, train_tagger
 
 FOLDS = 8
 COLUMNS = ("form", "upos", "xpos")  # what the tagger gives

@@ -15,10 +15,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from zerogap.oracles.cky_hypergraph import Chart, cky_hypergraph
-from zerogap.oracles.hypergraph import best_path, max_marginals
-from zerogap.oracles.kbest import k_best_paths
-from zerogap.oracles.marginals import log_inside, posterior_marginals
+from zerogap.oracles.hypergraphs.best_path import best_path, max_marginals
+from zerogap.oracles.hypergraphs.kbest import k_best_paths
+from zerogap.oracles.hypergraphs.marginals import log_inside, posterior_marginals
+from zerogap.oracles.parses.hypergraph import Chart, cky_hypergraph
 from zerogap.structures.grammar import grammar
 
 

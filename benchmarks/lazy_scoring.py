@@ -18,11 +18,11 @@ from pathlib import Path
 import numpy as np
 from nonprojective import sentences_of, trained
 
-from zerogap.dependency import model
-from zerogap.dependency.bound_notes import compute_bounds
-from zerogap.dependency.lazy_agreement import LazyHeads
-from zerogap.dependency.model import Parse, Parser
-from zerogap.dependency.sentences import Sentence
+from zerogap.dependency.decoding.agreement.lazy import LazyHeads
+from zerogap.dependency.parser import parser as model
+from zerogap.dependency.parser.parser import Parse, Parser
+from zerogap.dependency.scoring.bounds_offline import compute_bounds
+from zerogap.dependency.sentence import Sentence
 from zerogap.proof.verify import verify
 
 VERIFIED = 10  # sentences whose certificates are checked

@@ -14,8 +14,8 @@ import time
 from itertools import islice
 from pathlib import Path
 
-from zerogap.dependency.training import Progress, train
-from zerogap.io.conllu import read_conllu
+from zerogap.dependency.training.learners import Progress, train
+from zerogap.io.formats.conllu import read_conllu
 
 DATA = Path(os.environ.get("ZEROGAP_DATA", Path(__file__).parents[2] / "shared" / "data")) / "ud" / "en_ewt"
 

@@ -32,14 +32,14 @@ import numpy as np
 
 from zerogap.baselines.dependency_ilp import solve_dependency
 from zerogap.dependency import Problem, decode
-from zerogap.dependency.dual_decomposition import agreed
-from zerogap.dependency.head_agreement import Agreement
-from zerogap.dependency.head_scores import HeadScores
-from zerogap.dependency.model import PRICE_UNIT, Parser
-from zerogap.dependency.scored import score_of_tree
-from zerogap.dependency.sentences import Sentence
-from zerogap.dependency.training import train
-from zerogap.io.conllu import read_conllu
+from zerogap.dependency.decoding.agreement.decoder import agreed
+from zerogap.dependency.decoding.agreement.head_scores import HeadScores
+from zerogap.dependency.decoding.agreement.relaxation import Agreement
+from zerogap.dependency.parser.parser import PRICE_UNIT, Parser
+from zerogap.dependency.scoring.sentence import score_of_tree
+from zerogap.dependency.sentence import Sentence
+from zerogap.dependency.training.learners import train
+from zerogap.io.formats.conllu import read_conllu
 from zerogap.proof.verify import verify
 from zerogap.relax.lagrangian import Candidate
 

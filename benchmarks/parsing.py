@@ -28,10 +28,10 @@ from pathlib import Path
 import udpipe
 
 import zerogap
-from zerogap.dependency.model import Parser
-from zerogap.dependency.sentences import Sentence
-from zerogap.dependency.training import Progress, train
-from zerogap.io.conllu import read_conllu
+from zerogap.dependency.parser.parser import Parser
+from zerogap.dependency.sentence import Sentence
+from zerogap.dependency.training.learners import Progress, train
+from zerogap.io.formats.conllu import read_conllu
 
 DATA = Path(os.environ.get("ZEROGAP_DATA", Path(__file__).parents[2] / "shared" / "data")) / "ud" / "en_ewt"
 MOST, PASSES = 1_500_000, 3
@@ -181,7 +181,7 @@ def start_table() -> None:
         subprocess.run([*command, "The parser proves what it says."], env=cache, check=True, capture_output=True)
         print(f"  {what:32} {time.perf_counter() - begin:6.2f} s", flush=True)
     program = (
-        "import resource, sys, zerogap; from zerogap.io.conllu import read_conllu; p = zerogap.load('en');"
+        "import resource, sys, zerogap; from zerogap.io.formats.conllu import read_conllu; p = zerogap.load('en');"
         f"s = [r.sentence for r in read_conllu({str(DATA / 'test.conllu')!r})];"
         "any(p.parser.parse(x) is None for x in s); print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)"
     )

@@ -31,14 +31,14 @@ from nonprojective import BORROWED, SEVERAL_ROOTS, headline, instances, sentence
 
 from zerogap.baselines.dependency_ilp import solve_dependency
 from zerogap.dependency import Problem, decode
-from zerogap.dependency.bound_notes import compute_bounds
-from zerogap.dependency.grandparent_polytope import solve_grandparents
-from zerogap.dependency.model import Parser
-from zerogap.dependency.price_and_cut import priced
-from zerogap.dependency.score_bounds import lazy_problem
-from zerogap.dependency.scored import every_arc
-from zerogap.dependency.sentences import Sentence
-from zerogap.dependency.training import train
+from zerogap.dependency.decoding.price_and_cut.decoder import priced
+from zerogap.dependency.parser.parser import Parser
+from zerogap.dependency.scoring.bounds import lazy_problem
+from zerogap.dependency.scoring.bounds_offline import compute_bounds
+from zerogap.dependency.scoring.sentence import every_arc
+from zerogap.dependency.sentence import Sentence
+from zerogap.dependency.training.learners import train
+from zerogap.papers.riedel2012.full_program import solve_grandparents
 from zerogap.proof.verify import verify
 
 TREEBANKS = ("da_ddt", "it_isdt", "it_vit", "hu_szeged", "en_ewt")

@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 from trees import BATCH, HERE, Pass, Scored, System, measure, shown
 
-from zerogap.oracles.hypergraph import best_path
-from zerogap.oracles.matrix_tree import nonprojective_marginals, nonprojective_max_marginals
-from zerogap.oracles.outermost import outermost_kernel
-from zerogap.oracles.projective_hypergraphs import projective_hypergraph
-from zerogap.oracles.siblings import sibling_kernel
-from zerogap.oracles.tree_marginals import projective_marginals, projective_max_marginals
+from zerogap.oracles.hypergraphs.best_path import best_path
+from zerogap.oracles.trees.hypergraphs import projective_hypergraph
+from zerogap.oracles.trees.nonprojective_marginals import nonprojective_marginals, nonprojective_max_marginals
+from zerogap.oracles.trees.outermost import outermost_kernel
+from zerogap.oracles.trees.projective_marginals import projective_marginals, projective_max_marginals
+from zerogap.oracles.trees.siblings import sibling_kernel
 
 ANCHORS = {  # microseconds by table, name and length
     ("siblings", "a Numba kernel in push form (anchors)"): {10: 3.5, 20: 11, 40: 48, 60: 170, 100: 710},

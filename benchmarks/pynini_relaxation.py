@@ -22,8 +22,8 @@ import numpy as np
 import pynini
 import pywrapfst
 
+from zerogap.problems.sequence.machine import DEAD, Machine
 from zerogap.sequence import Problem
-from zerogap.sequence.machine import DEAD, Machine
 
 Fst = Any
 SHARED: dict[int, tuple[Machine, Fst]] = {}  # by identity of the compiled machine, which zerogap keeps for equal constraints

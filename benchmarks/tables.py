@@ -22,10 +22,10 @@ import numpy as np
 from zerogap import sequence as seq
 from zerogap import verify
 from zerogap.baselines.sequence_ilp import solve_ilp
-from zerogap.sequence.constraints import build
+from zerogap.papers.tromble2006.relaxation import decode_intersection, learned_order
+from zerogap.problems.sequence.constraints import build
+from zerogap.sequence.decoding.lattice import lattice_of, states_of_labels
 from zerogap.sequence.evaluation import segments
-from zerogap.sequence.lattice import lattice_of, states_of_labels
-from zerogap.sequence.relaxation import decode_intersection, learned_order
 
 Problems = Sequence[seq.Problem]
 PASSES = 5  # of what takes microseconds; the median of a problem's times counts

@@ -19,9 +19,9 @@ from pathlib import Path
 
 import udpipe
 
-from zerogap.io.conllu import read_conllu
-from zerogap.sequence.tagger import Tagger, Tags
-from zerogap.sequence.tagger_training import Words, train_tagger
+from zerogap.io.formats.conllu import read_conllu
+from zerogap.sequence.tagger.tagger import Tagger, Tags
+from zerogap.sequence.tagger.training import Words, train_tagger
 
 DATA = Path(os.environ.get("ZEROGAP_DATA", Path(__file__).parents[2] / "shared" / "data")) / "ud" / "en_ewt"
 

@@ -40,19 +40,20 @@ from typing import Any
 import numpy as np
 
 from zerogap.errors import VerificationError
-from zerogap.io.arpa import load_language_model
-from zerogap.io.phrase_tables import load_phrase_table
-from zerogap.io.translation_weights import load_phrase_weights
-from zerogap.oracles.phrase_search import best_above
-from zerogap.oracles.phrase_unfolding import unfolded, unrolled
+from zerogap.io.translation.arpa import load_language_model
+from zerogap.io.translation.phrase_tables import load_phrase_table
+from zerogap.io.translation.weights import load_phrase_weights
+from zerogap.oracles.phrases.search import best_above
+from zerogap.oracles.phrases.unfolding import unfolded, unrolled
+from zerogap.problems.translation.phrases import PhraseProblem
 from zerogap.proof.verify import verify
-from zerogap.translation import optimal_beam, phrase_progress
-from zerogap.translation.phrase_beam import beam_search, tables_of
-from zerogap.translation.phrase_decoders import decode_phrases
-from zerogap.translation.phrase_model import PhraseModel
-from zerogap.translation.phrase_problem import PhraseProblem
-from zerogap.translation.phrase_progress import outside_of, sentence_of
-from zerogap.translation.phrase_relaxation import begin, descend, prices
+from zerogap.translation.phrases import optimal_beam
+from zerogap.translation.phrases import search_state as phrase_progress
+from zerogap.translation.phrases.beam import beam_search, tables_of
+from zerogap.translation.phrases.decoding import decode_phrases
+from zerogap.translation.phrases.model import PhraseModel
+from zerogap.translation.phrases.multipliers import begin, descend, prices
+from zerogap.translation.phrases.search_state import outside_of, sentence_of
 
 SETS = ("wmt-deen", "wmt-zhen", "multi30k-deen")
 SAMPLED = ("rivals", "rounds")

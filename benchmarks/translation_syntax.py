@@ -41,16 +41,16 @@ import numpy as np
 from zerogap import verify
 from zerogap.baselines.translation_ilp import solve_program_of_paths
 from zerogap.errors import InputError, VerificationError
-from zerogap.io.arpa import load_language_model
-from zerogap.io.scfg import load_syntax_weights, read_grammar
-from zerogap.translation.chart_parsing import sentence_problem
-from zerogap.translation.cube_pruning import compile_problem, cube_prune
-from zerogap.translation.leaf_graph import leaf_graph
-from zerogap.translation.ngram_relaxation import decode_trigrams
-from zerogap.translation.partitions import close_by_partitions
-from zerogap.translation.screening import screened
-from zerogap.translation.syntax_decoders import LARGE_LIMIT, MEMORY, decode_forest
-from zerogap.translation.syntax_problem import SyntaxProblem
+from zerogap.io.translation.arpa import load_language_model
+from zerogap.io.translation.scfg import load_syntax_weights, read_grammar
+from zerogap.papers.rush2014.partitions.decoder import close_by_partitions
+from zerogap.papers.rush2014.partitions.trigrams import decode_trigrams
+from zerogap.problems.translation.forest_problem import SyntaxProblem
+from zerogap.translation.forests.cube_pruning import compile_problem, cube_prune
+from zerogap.translation.forests.decoding import LARGE_LIMIT, MEMORY, decode_forest
+from zerogap.translation.forests.from_grammar import sentence_problem
+from zerogap.translation.forests.leaf_graph import leaf_graph
+from zerogap.translation.forests.screening import screened
 
 SETS = ("wmt-deen", "wmt-zhen", "multi30k-deen")
 BINS = ((5, 10), (11, 20), (21, 30), (31, 50))

@@ -23,8 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from zerogap.oracles.arborescence import maximum_arborescence
-from zerogap.oracles.eisner import eisner
+from zerogap.oracles.trees.arborescence import maximum_arborescence
+from zerogap.oracles.trees.eisner import eisner
 
 HERE = Path(__file__).resolve().parent
 BATCH = 32

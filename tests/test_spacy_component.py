@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from zerogap.cli.treebanks import Skipped, read_tagged, read_trees
-from zerogap.dependency.training import train
-from zerogap.sequence.tagger_training import train_tagger
+from zerogap.dependency.training.learners import train
+from zerogap.pipeline.treebanks import Skipped, read_tagged, read_trees
+from zerogap.sequence.tagger.training import train_tagger
 
 TREES = str(Path(__file__).parents[1] / "examples" / "trees-train.conllu")
 needs_spacy = pytest.mark.skipif(importlib.util.find_spec("spacy") is None, reason="needs spaCy")

@@ -19,7 +19,7 @@ from zerogap._lazy import lazy
 
 if TYPE_CHECKING:
     from zerogap import automata, constituency, dependency, hypergraph, pipeline, sequence, translation
-    from zerogap.io.problems import load_problem, save_problem
+    from zerogap.io.problems.files import load_problem, save_problem
     from zerogap.pipeline.loading import load
     from zerogap.proof.files import load_solution, save_solution
     from zerogap.proof.solution import Solution, Trace
@@ -40,9 +40,9 @@ __getattr__, __dir__ = lazy(
         "Trace": ".proof.solution",
         "Verified": ".proof.verify",
         "load": ".pipeline.loading",
-        "load_problem": ".io.problems",
+        "load_problem": ".io.problems.files",
         "load_solution": ".proof.files",
-        "save_problem": ".io.problems",
+        "save_problem": ".io.problems.files",
         "save_solution": ".proof.files",
         "verify": ".proof.verify",
     },

@@ -24,3 +24,13 @@ def lazy(package: str, where: Mapping[str, str]) -> tuple[Callable[[str], Any], 
         return value
 
     return getattribute, lambda: sorted(where)
+
+
+def on_call(where: str) -> Callable[..., Any]:
+    """A function "module:name" whose module is imported when it is first called: for methods that few ask for."""
+    module, name = where.split(":")
+
+    def called(*arguments: Any, **named: Any) -> Any:
+        return getattr(importlib.import_module(module), name)(*arguments, **named)
+
+    return called

@@ -10,10 +10,20 @@
 ('A', 'B', 'B')
 """
 
-from zerogap.io.openfst import read_openfst, write_openfst, write_symbols
-from zerogap.oracles.automaton import best_string, complement, concatenation, equivalent, intersection, is_empty, minimise, star, union
-from zerogap.oracles.product import Product, intersect
-from zerogap.oracles.regex import compile_regex
+from zerogap.io.formats.openfst import read_openfst, write_openfst, write_symbols
+from zerogap.oracles.automata.algebra import (
+    best_string,
+    complement,
+    concatenation,
+    equivalent,
+    intersection,
+    is_empty,
+    minimise,
+    star,
+    union,
+)
+from zerogap.oracles.automata.regex import compile_regex
+from zerogap.oracles.hypergraphs.product import Product, intersect
 from zerogap.structures.automaton import Automaton, automaton, ngram_automaton
 
 __all__ = [

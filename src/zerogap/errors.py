@@ -39,8 +39,12 @@ class InputError(ZerogapError, ValueError):
 def check_problem(problem: object, kind: type) -> None:
     """Raises InputError unless the problem is of the kind that a decoder takes."""
     if not isinstance(problem, kind):
-        wanted = f"{kind.__module__.removesuffix('.problem')}.{kind.__name__}"
-        raise InputError(f"problem is a {type(problem).__name__}: expected a {wanted}.")
+        raise InputError(f"problem is a {type(problem).__name__}: expected a zerogap.{public_name(kind)}.")
+
+
+def public_name(kind: type) -> str:
+    """The task and the name of a class of `zerogap.problems`, as users import it."""
+    return f"{kind.__module__.split('.')[2]}.{kind.__name__}"
 
 
 class ScoreError(InputError):

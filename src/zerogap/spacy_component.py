@@ -40,7 +40,7 @@ class ZerogapParser:
                     kind.set_extension(extension, default=None)
 
     def __call__(self, doc: Any) -> Any:
-        from zerogap.dependency.sentences import Sentence
+        from zerogap.dependency.sentence import Sentence
 
         if not len(doc):
             return doc

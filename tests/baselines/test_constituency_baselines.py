@@ -8,11 +8,11 @@ from hypothesis import strategies as st
 from zerogap.baselines.bar_hillel import best_joint_parse, live_contexts
 from zerogap.baselines.constituency_lp import solve_ilp, solve_lp
 from zerogap.constituency import JointProblem, decode, grammar
-from zerogap.constituency.grammar_extraction import Markovisation
-from zerogap.constituency.halves import Halves, indexed
-from zerogap.constituency.joint_model import train_joint
+from zerogap.constituency.grammars.extraction import Markovisation
+from zerogap.constituency.joint.model import train_joint
+from zerogap.constituency.joint.parser_and_tagger import Halves, indexed
 from zerogap.errors import Infeasible
-from zerogap.io.brackets import tree_from_text
+from zerogap.io.formats.brackets import tree_from_text
 from zerogap.proof.constituency import joint_optimum
 from zerogap.testing.strategies import score_arrays
 

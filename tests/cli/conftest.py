@@ -34,9 +34,9 @@ def run(monkeypatch, capsys):
 @pytest.fixture(scope="session")
 def toy(tmp_path_factory):
     """The folder of a pipeline that was trained on the examples."""
-    from zerogap.cli.treebanks import Skipped, read_tagged, read_trees
-    from zerogap.dependency.training import train
-    from zerogap.sequence.tagger_training import train_tagger
+    from zerogap.dependency.training.learners import train
+    from zerogap.pipeline.treebanks import Skipped, read_tagged, read_trees
+    from zerogap.sequence.tagger.training import train_tagger
 
     folder, path = tmp_path_factory.mktemp("toy"), str(EXAMPLES / "trees-train.conllu")
     trees = read_trees(path, on_error="stop", single_root=True, columns=("form", "upos", "xpos"), skipped=Skipped())

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from zerogap.io.brackets import read_trees
+from zerogap.io.formats.brackets import read_trees
 
 TREES = """\
 ( (S (NP-SBJ (DT the) (NN dog)) (VP (VBZ barks)) (. .)) )
@@ -24,8 +24,8 @@ def trees(tmp_path_factory):
 @pytest.fixture(scope="module")
 def models(trees, tmp_path_factory):
     """A model of every kind."""
-    from zerogap.cli.train_constituency import TRAINERS, read
-    from zerogap.pipeline.model_files import save_model
+    from zerogap.cli.train.constituency import TRAINERS, read
+    from zerogap.constituency.files import save_model
 
     folder = tmp_path_factory.mktemp("models")
     for kind, train in TRAINERS.items():
@@ -119,7 +119,7 @@ def test_bad_input(run, trees, models, tmp_path):
 
 def damaged(tmp_path, models):
     """A file of another kind."""
-    from zerogap.sequence.tagger_training import train_tagger
+    from zerogap.sequence.tagger.training import train_tagger
 
     path = tmp_path / "tagger.npz"
     train_tagger([(["a"], ["X"], ["X"])], epochs=1).save(path)

@@ -68,7 +68,7 @@ def test_sequences(run, tmp_path):
 
 
 def test_decode_and_verify_as_jobs(run, tmp_path):
-    from zerogap.io.problems import problem_to_json
+    from zerogap.io.problems.files import problem_to_json
     from zerogap.testing.draws import draw
 
     seeds = {"tree": 3, "sequence": 5, "joint": 3, "lexical": 3, "agreement": 1, "phrases": 3, "forest": 3}  # with a structure each
@@ -87,7 +87,7 @@ def test_decode_and_verify_as_jobs(run, tmp_path):
 
 def test_what_does_not_hold(run, tmp_path):
     from zerogap import dependency
-    from zerogap.io.proofs import proof_line
+    from zerogap.io.problems.proofs import proof_line
 
     problem = dependency.Problem([[0, 1, 9], [0, 0, 2], [0, 5, 0]])
     good = proof_line(problem, dependency.decode(problem))

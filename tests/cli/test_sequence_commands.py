@@ -16,8 +16,8 @@ import pytest
 import zerogap
 from zerogap.cli import label as label_module
 from zerogap.cli.main import main
-from zerogap.io.constraints import load_constraints
-from zerogap.io.problems import problem_from_json
+from zerogap.io.problems.files import problem_from_json
+from zerogap.io.rules.files import load_constraints
 from zerogap.proof.files import solution_from_json
 from zerogap.sequence.model import SequenceModel
 
@@ -179,7 +179,7 @@ def test_a_gap_left_open_is_exit_code_3(run, models, monkeypatch):
             else replace(solution, bound=solution.bound + 1)
         )
 
-    monkeypatch.setattr("zerogap.sequence.decoders.decode", hasty)
+    monkeypatch.setattr("zerogap.sequence.decoding.methods.decode", hasty)
     done = run("label", models / "cite.npz", TEST)
     assert done.code == 3
     assert "line 1: a gap of 1 is left open" in done.errors

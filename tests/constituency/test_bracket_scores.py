@@ -4,7 +4,7 @@ import pytest
 
 from zerogap.constituency.evaluation import BracketScores, compare, evaluate, sentence_length
 from zerogap.errors import InvalidStructure
-from zerogap.io.brackets import tree_from_text
+from zerogap.io.formats.brackets import tree_from_text
 
 GOLD = tree_from_text("(TOP (S (NP (DT a) (NN b)) (, ,) (VP (V c) (PRT (RP d)) (NP (N e))) (. .)))")
 

@@ -3,9 +3,9 @@
 import pytest
 
 from zerogap.constituency import cleaned, decode
-from zerogap.constituency.grammar_extraction import Markovisation
-from zerogap.constituency.joint_model import train_joint
-from zerogap.io.brackets import read_trees
+from zerogap.constituency.grammars.extraction import Markovisation
+from zerogap.constituency.joint.model import train_joint
+from zerogap.io.formats.brackets import read_trees
 from zerogap.proof.verify import verify
 
 

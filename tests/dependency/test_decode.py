@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from zerogap.baselines.brute import dependency_structures, optimum
 from zerogap.dependency import LabelledTree, Lazy, Problem, decode, decode_many
-from zerogap.dependency.decoders import METHODS, best_by_candidates, best_by_outermost, best_by_siblings, chosen
-from zerogap.dependency.parts import ORDERS
+from zerogap.dependency.decoding.methods import METHODS, best_by_candidates, best_by_outermost, best_by_siblings, chosen
 from zerogap.errors import Infeasible, InputError, UnknownMethod, VerificationError
+from zerogap.problems.dependency.parts import ORDERS
 from zerogap.proof.certificate import CutDuals, DynamicProgram
 from zerogap.proof.dependency import dependency_bound
 from zerogap.proof.files import solution_from_json, solution_to_json

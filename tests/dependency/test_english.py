@@ -9,9 +9,9 @@ import pytest
 
 import zerogap
 from zerogap.dependency.evaluation import evaluate
-from zerogap.dependency.sentences import Sentence
+from zerogap.dependency.sentence import Sentence
 from zerogap.errors import VerificationError
-from zerogap.io.conllu import read_conllu
+from zerogap.io.formats.conllu import read_conllu
 
 
 @pytest.fixture(scope="module")

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zerogap.dependency.evaluation import CONTENT_RELATIONS, evaluate
-from zerogap.dependency.sentences import Sentence
+from zerogap.dependency.sentence import Sentence
 from zerogap.errors import InputError, UnknownMethod
 
 LABELS = ["nsubj", "nsubj:pass", "obj", "punct", "case", "root"]

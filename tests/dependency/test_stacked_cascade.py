@@ -6,28 +6,28 @@ import numpy as np
 import pytest
 
 import zerogap
+from zerogap.archive import read_archive, write_archive
 from zerogap.baselines.brute import all_heads, is_tree
-from zerogap.dependency.candidates import candidates_of
-from zerogap.dependency.cascade import Cascade
-from zerogap.dependency.cascade_passes import DICTIONARY, FIRST, LAST, ROWS, SECOND, VINE, Pass, arcs_on, run_passes
-from zerogap.dependency.cascade_training import all_arcs, unseen_state, with_cascade
-from zerogap.dependency.listed_scoring import score_listed
-from zerogap.dependency.model import Parser
-from zerogap.dependency.pass_training import features_of
-from zerogap.dependency.row_training import learn_rows
-from zerogap.dependency.scored import arcs_under, block_under, every_arc, score_of_tree
-from zerogap.dependency.scoring import bucket_of
-from zerogap.dependency.sentences import Sentence
-from zerogap.dependency.training import train
-from zerogap.dependency.training_options import Options
+from zerogap.dependency.candidate_arcs import candidates_of
+from zerogap.dependency.cascade.approximate import Cascade
+from zerogap.dependency.cascade.passes import DICTIONARY, FIRST, LAST, ROWS, SECOND, VINE, Pass, arcs_on, run_passes
+from zerogap.dependency.cascade.rows import VALUES, n_pairs_of, row_model
+from zerogap.dependency.parser.parser import Parser
+from zerogap.dependency.scoring.arc_list import score_listed
+from zerogap.dependency.scoring.parts import bucket_of
+from zerogap.dependency.scoring.sentence import arcs_under, block_under, every_arc, score_of_tree
+from zerogap.dependency.sentence import Sentence
+from zerogap.dependency.training.cascade import all_arcs, unseen_state, with_cascade
+from zerogap.dependency.training.learners import train
+from zerogap.dependency.training.options import Options
+from zerogap.dependency.training.passes import features_of
+from zerogap.dependency.training.rows import learn_rows
 from zerogap.errors import FormatError, InputError
-from zerogap.features.archive import read_archive, write_archive
-from zerogap.features.part_keys import PartFeatures
-from zerogap.features.part_model import part_model
-from zerogap.features.part_templates import parse_part_templates
-from zerogap.features.row_model import VALUES, n_pairs_of, row_model
-from zerogap.features.weight_table import CLEAR
-from zerogap.relax.cascade import ALL, MARGIN, Rule
+from zerogap.features.parts.keys import PartFeatures
+from zerogap.features.parts.model import part_model
+from zerogap.features.parts.templates import parse_part_templates
+from zerogap.features.parts.weight_table import CLEAR
+from zerogap.relax.pruning import ALL, MARGIN, Rule
 from zerogap.testing.treebanks import treebank
 
 COLUMNS = frozenset({"form", "upos"})
@@ -103,7 +103,7 @@ def test_rows_are_learned():
 
 
 def test_rare_tags_are_as_unknown(monkeypatch, data):
-    monkeypatch.setattr("zerogap.dependency.row_training.MOST_CLASSES", 2)
+    monkeypatch.setattr("zerogap.dependency.training.rows.MOST_CLASSES", 2)
     model = learn_rows(features_of(ROWS, COLUMNS), data[0], [np.array(s.heads) for s in data[0]], epochs=1)
     assert model.pairs.shape[:2] == (3, 3)
     hashes = model.features.tokens.of(data[1][0].columns, len(data[1][0]))
@@ -185,7 +185,7 @@ def test_listed_arcs_score_what_all_arcs_do(data, text):
 
 def all_keys(features, encoded, n):
     """Of the features of all arcs."""
-    from zerogap.dependency.gradients import arc_keys
+    from zerogap.dependency.training.gradients import arc_keys
 
     room = (len(features.templates) + n * features.n_across) * (n + 1) ** 2
     keys, signs = np.empty(room, dtype=np.int64), np.empty(room)

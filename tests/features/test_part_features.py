@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zerogap.dependency.scoring import sum_weights
+from zerogap.archive import read_archive, write_archive
+from zerogap.dependency.scoring.parts import sum_weights
 from zerogap.errors import FormatError, InputError
-from zerogap.features.archive import read_archive, write_archive
-from zerogap.features.packed_table import jumps_alone, packed
-from zerogap.features.part_keys import PartFeatures, TokenHashes, attributes_of, hash_of
-from zerogap.features.part_model import from_arrays, part_model, to_arrays
-from zerogap.features.part_templates import Count, parse_part_template, parse_part_templates
-from zerogap.features.templates import TemplateError
-from zerogap.features.weight_learning import WeightTable
+from zerogap.features.labels.templates import TemplateError
+from zerogap.features.parts.keys import PartFeatures, TokenHashes, attributes_of, hash_of
+from zerogap.features.parts.learning import WeightTable
+from zerogap.features.parts.model import from_arrays, part_model, to_arrays
+from zerogap.features.parts.packed_table import jumps_alone, packed
+from zerogap.features.parts.templates import Count, parse_part_template, parse_part_templates
 
 
 def test_a_template_has_a_kind_roles_offsets_and_a_relation():

@@ -11,7 +11,7 @@ from zerogap import hypergraph
 from zerogap.baselines import brute
 from zerogap.errors import ConstraintError, Infeasible, InputError, InvalidStructure, UnknownMethod, VerificationError
 from zerogap.hypergraph import Builder, Problem, constraint_rows, decode
-from zerogap.oracles.semiring import enumerate_paths
+from zerogap.oracles.hypergraphs.semiring import enumerate_paths
 from zerogap.proof import DynamicProgram, Leaf, Leaves, Multipliers
 from zerogap.proof.verify import verify
 from zerogap.testing.strategies import scored_hypergraphs

@@ -3,13 +3,13 @@
 import pytest
 
 from zerogap.errors import FormatError, InputError
-from zerogap.io.moses_ini import load_moses_config
-from zerogap.io.phrase_alignments import load_phrase_alignments
-from zerogap.io.phrase_constraints import constraints_from_json, constraints_to_json
-from zerogap.io.translation_markup import parse_marked
-from zerogap.translation.phrase_constraints import Constraints, Fixed, Wall, Zone
-from zerogap.translation.phrase_markup import constraints_of
-from zerogap.translation.phrase_table import PhraseWeights
+from zerogap.io.translation.markup import parse_marked
+from zerogap.io.translation.moses_ini import load_moses_config
+from zerogap.io.translation.phrase_alignments import load_phrase_alignments
+from zerogap.io.translation.phrase_constraints import constraints_from_json, constraints_to_json
+from zerogap.problems.translation.phrase_constraints import Constraints, Fixed, Wall, Zone
+from zerogap.translation.phrases.markup import constraints_of
+from zerogap.translation.phrases.table import PhraseWeights
 
 TABLE = """das haus ||| the house ||| 0.5 0.25 0.5 1 ||| 0-0 1-1 ||| 3 3 2
 haus ||| home ||| 1 1 1 0 ||| 0-0
@@ -153,7 +153,7 @@ def test_constraints_that_are_none(value, message):
     ],
 )
 def test_constraints_that_do_not_fit_a_sentence(constraints, message):
-    from zerogap.translation.phrase_constraints import check_constraints
+    from zerogap.problems.translation.phrase_constraints import check_constraints
 
     with pytest.raises(InputError, match=message):
         check_constraints(constraints, 2)

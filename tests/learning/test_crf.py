@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zerogap.features.features import collect_features
-from zerogap.features.templates import parse_templates
+from zerogap.features.labels.index import collect_features
+from zerogap.features.labels.templates import parse_templates
 from zerogap.learning.crf import Chains, Objective
-from zerogap.sequence.labels import scheme_transitions
+from zerogap.problems.sequence.labels import scheme_transitions
 
 TEMPLATES = parse_templates(["bias", "form[0]", "form[-1]", "form[-1]+form[0]", "shape[1]"])
 

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from zerogap.dependency.sentences import Sentence
-from zerogap.dependency.training import train
-from zerogap.io.conllu import read_conllu
+from zerogap.dependency.sentence import Sentence
+from zerogap.dependency.training.learners import train
+from zerogap.io.formats.conllu import read_conllu
 from zerogap.pipeline import Pipeline
-from zerogap.sequence.tagger_training import train_tagger
+from zerogap.sequence.tagger.training import train_tagger
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 COLUMNS = ("form", "upos", "xpos")

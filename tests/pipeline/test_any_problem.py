@@ -11,7 +11,7 @@ from zerogap.pipeline.kernels import kernel_modules
 problem = dependency.Problem([[0, 1], [0, 0]])
 assert decoder_of(problem) is dependency.decode
 assert knows_k_best(problem) and methods_for(problem)[0] == "auto"
-others = {name for name in sys.modules if name in kernel_modules()} - kernel_modules(["zerogap.dependency.decoders"]).keys()
+others = {name for name in sys.modules if name in kernel_modules()} - kernel_modules(["zerogap.dependency.decoding.methods"]).keys()
 assert not others, others
 """
 

@@ -14,31 +14,31 @@ def test_every_module_with_kernels_is_known() -> None:
     root = Path(zerogap.__file__).parent
     decorated = [path for path in root.rglob("*.py") if "\n@kernel(" in path.read_text() or "\n@rare_kernel(" in path.read_text()]
     names = {".".join(path.relative_to(root.parent).with_suffix("").parts) for path in decorated}
-    assert "zerogap.oracles.eisner" in names
+    assert "zerogap.oracles.trees.eisner" in names
     assert names <= kernel_modules().keys()
 
 
 def test_what_is_called_is_compiled_first() -> None:
     needs = kernel_modules()
-    assert "zerogap.oracles.eisner" in needs["zerogap.oracles.factor_shares"]
-    assert "zerogap.oracles.eisner" in needs["zerogap.dependency.lazy_agreement"]  # through modules without kernels
+    assert "zerogap.oracles.trees.eisner" in needs["zerogap.oracles.factors.shares"]
+    assert "zerogap.oracles.trees.eisner" in needs["zerogap.dependency.decoding.agreement.lazy"]  # through modules without kernels
     assert all(name not in needs[other] for name, others in needs.items() for other in others)
 
 
 def test_what_some_modules_need() -> None:
-    some = kernel_modules(["zerogap.sequence.decoders"])
-    assert "zerogap.oracles.label_search" in some
-    assert "zerogap.oracles.eisner" not in some
+    some = kernel_modules(["zerogap.sequence.decoding.methods"])
+    assert "zerogap.oracles.labels.search" in some
+    assert "zerogap.oracles.trees.eisner" not in some
     assert all(others <= some.keys() for others in some.values())
 
 
 def test_all_is_compiled_in_order() -> None:
     told: list[tuple[int, int]] = []
-    needs = {"zerogap.oracles.semiring": {"zerogap.oracles.push"}, "zerogap.oracles.push": set[str]()}
+    needs = {"zerogap.oracles.hypergraphs.semiring": {"zerogap.oracles.push"}, "zerogap.oracles.push": set[str]()}
     compile_all(needs, lambda done, total: told.append((done, total)), processes=1)
     assert told == [(0, 2), (1, 2), (2, 2)]
 
 
 def test_progress_as_lines() -> None:
-    command = [sys.executable, "-m", "zerogap.pipeline.kernels", "zerogap.oracles.pools"]
+    command = [sys.executable, "-m", "zerogap.pipeline.kernels", "zerogap.oracles.growing_arrays"]
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "0 1\n1 1\n"

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import zerogap
-from zerogap.dependency.cascade import AT_ONCE, Cascade
-from zerogap.dependency.sentences import Sentence
+from zerogap.dependency.cascade.approximate import AT_ONCE, Cascade
+from zerogap.dependency.sentence import Sentence
 from zerogap.errors import FormatError, InputError, UnknownMethod
-from zerogap.io.conllu import read_conllu
+from zerogap.io.formats.conllu import read_conllu
 from zerogap.pipeline import Document, Pipeline, load, loading
 from zerogap.pipeline.sources import Unparsed, read_treebank
 

@@ -5,21 +5,21 @@ import dataclasses
 import numpy as np
 import pytest
 
-from zerogap.constituency.joint_model import train_joint
-from zerogap.constituency.lexical_joint import decode_agreement
-from zerogap.constituency.lexical_model import train_lexical
-from zerogap.constituency.pcfg import train
+from zerogap.archive import read_archive, write_archive
+from zerogap.constituency.files import load_model, load_tagger, save_model, save_tagger
+from zerogap.constituency.grammars.pcfg import train
+from zerogap.constituency.joint.model import train_joint
+from zerogap.constituency.lexical.agreement import decode_agreement
+from zerogap.constituency.lexical.model import train_lexical
+from zerogap.constituency.lexical.pair import LexicalPair, train_pair
 from zerogap.errors import FormatError, Infeasible, InputError, UnknownMethod
-from zerogap.features.archive import read_archive, write_archive
-from zerogap.io.brackets import tree_from_text
-from zerogap.oracles.trigram_prices import Candidates, best_tags
-from zerogap.pipeline.feature_tagger import FeatureTagger, train_feature_tagger
-from zerogap.pipeline.lexical_pair import LexicalPair, train_pair
-from zerogap.pipeline.model_files import load_model, load_tagger, save_model, save_tagger
+from zerogap.io.formats.brackets import tree_from_text
+from zerogap.oracles.labels.trigram_prices import Candidates, best_tags
 from zerogap.pipeline.tree_parsers import TreeParser, compact, narrowed
 from zerogap.pipeline.tree_sources import as_treebank, read_words
 from zerogap.proof.verify import verify
-from zerogap.sequence.tagger_training import train_tagger
+from zerogap.sequence.tagger.joint import FeatureTagger, train_feature_tagger
+from zerogap.sequence.tagger.training import train_tagger
 
 TREES = [
     tree_from_text(f"(TOP {text})")
@@ -87,7 +87,7 @@ def test_damaged_files(models, kind, tmp_path):
 
 
 def kind_of(path):
-    from zerogap.features.archive import format_of
+    from zerogap.archive import format_of
 
     return format_of(str(path)), 1
 

@@ -5,8 +5,8 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from zerogap.constituency.trees import Tree
-from zerogap.io.brackets import tree_from_text
+from zerogap.constituency.treebank.trees import Tree
+from zerogap.io.formats.brackets import tree_from_text
 from zerogap.plot import draw_constituents, plot_constituents
 
 TREE = tree_from_text("(TOP (S (NP (DT the) (NN dog)) (VP (VBZ sees) (NP (NNP Ann))) (. .)))")

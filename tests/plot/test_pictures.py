@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.plot.test_terminal_tree import trees
 from zerogap import dependency, hypergraph, plot, sequence
-from zerogap.dependency.sentences import Sentence
+from zerogap.dependency.sentence import Sentence
 from zerogap.errors import InputError
 from zerogap.plot.arcs import levels_of
 from zerogap.plot.svg import element

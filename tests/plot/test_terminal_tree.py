@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from zerogap.dependency.sentences import Sentence
+from zerogap.dependency.sentence import Sentence
 from zerogap.errors import InputError
 from zerogap.plot.terminal_tree import DOWN, LEFT, LINES, UP, draw_tree, lines_of, print_tree
 

@@ -12,9 +12,9 @@ from numba.core import config
 
 from zerogap import dependency
 from zerogap.errors import Infeasible, ScoreError
-from zerogap.io.problems import problem_to_json
-from zerogap.io.proofs import proof_line
-from zerogap.oracles.regex import compile_regex
+from zerogap.io.problems.files import problem_to_json
+from zerogap.io.problems.proofs import proof_line
+from zerogap.oracles.automata.regex import compile_regex
 from zerogap.proof.files import solution_to_json
 from zerogap.proof.standalone import one_file
 from zerogap.proof.standalone import program as standalone

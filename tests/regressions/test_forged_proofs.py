@@ -9,8 +9,8 @@ import pytest
 import zerogap
 from zerogap import dependency, hypergraph, sequence
 from zerogap.errors import FormatError, InputError, VerificationError
-from zerogap.io.problems import problem_from_json, problem_to_json
-from zerogap.io.proofs import proof_in, proof_line
+from zerogap.io.problems.files import problem_from_json, problem_to_json
+from zerogap.io.problems.proofs import proof_in, proof_line
 from zerogap.proof import Solution
 from zerogap.proof.certificate import CutDuals, DynamicProgram, FactorShares, HeadPrices, Intersection, Leaf, Leaves
 from zerogap.proof.files import solution_from_json, solution_to_json

@@ -6,25 +6,25 @@ import pytest
 from zerogap import dependency, sequence
 from zerogap.batch import load_job
 from zerogap.errors import FormatError, InputError
-from zerogap.io.arpa import load_language_model
-from zerogap.io.conllu import read_conllu
-from zerogap.io.constraints import load_constraints
-from zerogap.io.forests import forest_from_json
-from zerogap.io.lines import Piece
-from zerogap.io.moses_ini import load_moses_config
-from zerogap.io.openfst import read_openfst
-from zerogap.io.phrase_alignments import load_phrase_alignments
-from zerogap.io.problems import problem_from_json
-from zerogap.io.translation_weights import weights_of_file
+from zerogap.io.formats.conllu import read_conllu
+from zerogap.io.formats.lines import Piece
+from zerogap.io.formats.openfst import read_openfst
+from zerogap.io.problems.files import problem_from_json
+from zerogap.io.problems.forests import forest_from_json
+from zerogap.io.rules.files import load_constraints
+from zerogap.io.translation.arpa import load_language_model
+from zerogap.io.translation.moses_ini import load_moses_config
+from zerogap.io.translation.phrase_alignments import load_phrase_alignments
+from zerogap.io.translation.weights import weights_of_file
+from zerogap.problems.translation.forest import from_rules
+from zerogap.problems.translation.forest_problem import LOG_OF_10, SyntaxProblem
+from zerogap.problems.translation.language_model import Ngrams, build_language_model
 from zerogap.proof.certificate import Multipliers
 from zerogap.proof.translation_syntax import syntax_bound
 from zerogap.proof.verify import verify
 from zerogap.testing import reader_seeds
-from zerogap.translation.forest import from_rules
-from zerogap.translation.language_model import Ngrams, build_language_model
-from zerogap.translation.phrase_decoders import decode_phrases
-from zerogap.translation.syntax_decoders import decode_forest
-from zerogap.translation.syntax_problem import LOG_OF_10, SyntaxProblem
+from zerogap.translation.forests.decoding import decode_forest
+from zerogap.translation.phrases.decoding import decode_phrases
 
 
 def test_prices_that_grow_for_ever_stay_exact():

@@ -9,7 +9,7 @@ import pytest
 import zerogap
 from zerogap import constituency, dependency, hypergraph
 from zerogap.errors import FormatError, GrammarError, InputError, OverlappingTails, ScoreError, VerificationError, ZerogapError
-from zerogap.io.problems import problem_from_json
+from zerogap.io.problems.files import problem_from_json
 from zerogap.proof import DynamicProgram, Leaf, Leaves, Solution
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from zerogap import sequence as seq
 from zerogap import verify
-from zerogap.sequence import auto
+from zerogap.sequence.decoding import auto
 
 
 @pytest.mark.parametrize(("margin", "seed"), [(2.0, 90), (2.0, 154), (2.0, 351), (2.5, 154), (2.5, 277), (2.5, 351)])

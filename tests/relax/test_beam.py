@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from zerogap.baselines import brute
 from zerogap.errors import Infeasible, InputError, UnknownMethod, VerificationError
 from zerogap.hypergraph import Builder, Problem, constraint_rows, decode
-from zerogap.oracles.semiring import enumerate_paths
+from zerogap.oracles.hypergraphs.semiring import enumerate_paths
 from zerogap.proof.certificate import Signatures
 from zerogap.proof.files import solution_from_json, solution_to_json
 from zerogap.proof.verify import verify

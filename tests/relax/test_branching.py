@@ -12,7 +12,7 @@ from zerogap.proof.certificate import DynamicProgram
 from zerogap.proof.leaves import check_cover
 from zerogap.relax.branching import Bounded, branch_and_bound
 from zerogap.relax.lagrangian import Candidate
-from zerogap.relax.many import decode_each
+from zerogap.relax.parallel import decode_each
 
 
 def subset_problem(gains, weights, room):

@@ -12,12 +12,12 @@ from numba.core import config
 from zerogap import sequence as seq
 from zerogap.baselines.brute import optimum
 from zerogap.errors import AlphabetMismatch, AutomatonError, Infeasible, InputError, InvalidStructure, ScoreShapeError, VerificationError
-from zerogap.oracles.regex import compile_regex
+from zerogap.oracles.automata.regex import compile_regex
+from zerogap.papers.tromble2006.relaxation import ORDERS, learned_order
 from zerogap.proof import Agreement, Intersection, Solution
 from zerogap.proof.sequence import sequence_bound
 from zerogap.proof.verify import verify
-from zerogap.sequence import agreement, auto
-from zerogap.sequence.relaxation import ORDERS, learned_order
+from zerogap.sequence.decoding import agreement, auto
 from zerogap.testing.strategies import score_arrays
 
 LABELS = {"plain": ("A", "B", "O"), "BIO": ("B-A", "I-A", "B-B", "I-B", "O")}

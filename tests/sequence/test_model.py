@@ -324,7 +324,7 @@ def test_a_changed_byte_is_refused_or_harmless(tmp_path_factory, place, byte):
 
 
 def test_constraints_that_files_cannot_hold(tmp_path):
-    from zerogap.oracles.regex import compile_regex
+    from zerogap.oracles.automata.regex import compile_regex
 
     automaton = compile_regex(".*", ("author", "date", "title"))
     model = train(REFERENCES, constraints=[seq.accepted_by(automaton)], epochs=1)

@@ -52,7 +52,7 @@ class FakePool:
 def starting_of(*answers):
     refusing = mmap(-1, 1)
     refusing[0] = 1
-    return Starting(FakePool(*answers), ("zerogap.oracles.pools",), refusing)
+    return Starting(FakePool(*answers), ("zerogap.oracles.growing_arrays",), refusing)
 
 
 def ask(app, method, path, **options):
@@ -157,7 +157,7 @@ def test_what_a_worker_lacks_is_compiled_meanwhile():
 SESSION = """
 import sys, time
 from zerogap.cli.serve import loaded
-from zerogap.cli.translation_models import ModelFiles
+from zerogap.cli.translate.models import ModelFiles
 from zerogap.pipeline.kernels import kernel_modules
 from zerogap.serve import forms, server, tasks
 from zerogap.serve.limits import Limits

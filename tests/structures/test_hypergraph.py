@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 
 from zerogap.errors import CyclicHypergraph, DisconnectedHypergraph, HypergraphError, InvalidStructure, OverlappingTails
-from zerogap.oracles.semiring import enumerate_paths
+from zerogap.oracles.hypergraphs.semiring import enumerate_paths
 from zerogap.structures.hypergraph import Builder, Hypergraph, check_disjoint, from_edges
 from zerogap.testing.strategies import hypergraphs
 

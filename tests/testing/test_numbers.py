@@ -6,7 +6,7 @@ import pytest
 from zerogap import dependency, hypergraph, sequence
 from zerogap.baselines import brute
 from zerogap.errors import Infeasible, ScoreError
-from zerogap.oracles.semiring import enumerate_paths
+from zerogap.oracles.hypergraphs.semiring import enumerate_paths
 from zerogap.proof.verify import verify
 from zerogap.testing.draws import draw_hypergraph
 

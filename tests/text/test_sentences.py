@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zerogap.dependency.sentences import Sentence
-from zerogap.dependency.text_evaluation import evaluate_text
-from zerogap.io.conllu import read_conllu
+from zerogap.dependency.aligned_evaluation import evaluate_text
+from zerogap.dependency.sentence import Sentence
+from zerogap.io.formats.conllu import read_conllu
 from zerogap.text.sentences import split_sentences
 from zerogap.text.tokens import tokenise
 

@@ -5,10 +5,10 @@ import itertools
 import numpy as np
 from hypothesis import strategies as st
 
+from zerogap.problems.translation.forest import all_derivations, from_rules
+from zerogap.problems.translation.forest_problem import LOG_OF_10, SyntaxProblem
+from zerogap.problems.translation.language_model import Ngrams, build_language_model
 from zerogap.testing.strategies import small_integers
-from zerogap.translation.forest import all_derivations, from_rules
-from zerogap.translation.language_model import Ngrams, build_language_model
-from zerogap.translation.syntax_problem import LOG_OF_10, SyntaxProblem
 
 WORDS = ("a", "b", "c")
 

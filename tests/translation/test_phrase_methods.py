@@ -13,16 +13,16 @@ from hypothesis import strategies as st
 from zerogap.baselines.phrase_brute import all_derivations, best_score
 from zerogap.baselines.phrase_ilp import solve_phrases
 from zerogap.errors import Infeasible, InputError, UnknownMethod, VerificationError
+from zerogap.problems.translation.phrase_constraints import Constraints, Wall, Zone
+from zerogap.problems.translation.phrases import PhraseProblem, translation
 from zerogap.proof import translation_graphs
 from zerogap.proof.certificate import DynamicProgram, Multipliers, certificate_from_json, certificate_to_json
 from zerogap.proof.translation_phrases import phrase_bound
 from zerogap.proof.verify import verify
-from zerogap.translation import optimal_beam
-from zerogap.translation.decoders import decode, decode_many
-from zerogap.translation.optimal_beam import optimal_beam_search
-from zerogap.translation.phrase_constraints import Constraints, Wall, Zone
-from zerogap.translation.phrase_decoders import METHODS, decode_phrases
-from zerogap.translation.phrase_problem import PhraseProblem, translation
+from zerogap.translation.decoding import decode, decode_many
+from zerogap.translation.phrases import optimal_beam
+from zerogap.translation.phrases.decoding import METHODS, decode_phrases
+from zerogap.translation.phrases.optimal_beam import optimal_beam_search
 
 spec = importlib.util.spec_from_file_location("phrase_strategies", Path(__file__).with_name("phrase_strategies.py"))
 strategies = importlib.util.module_from_spec(spec)

@@ -13,24 +13,25 @@ from hypothesis import strategies as st
 
 from zerogap.baselines.phrase_brute import all_derivations, best_score
 from zerogap.errors import Infeasible, InputError, InvalidStructure, UnknownMethod
-from zerogap.io.arpa import load_language_model
-from zerogap.io.phrase_tables import load_phrase_table
-from zerogap.io.translation_weights import load_phrase_weights
-from zerogap.oracles.phrase_beam import best_in_beam
-from zerogap.oracles.phrase_graph import tightened
-from zerogap.oracles.phrase_outside import best_path, outside_table
-from zerogap.oracles.phrase_tightening import knowing
-from zerogap.oracles.phrase_unfolding import unfolded, unrolled
+from zerogap.io.translation.arpa import load_language_model
+from zerogap.io.translation.phrase_tables import load_phrase_table
+from zerogap.io.translation.weights import load_phrase_weights
+from zerogap.oracles.phrases.beam import best_in_beam
+from zerogap.oracles.phrases.graph import tightened
+from zerogap.oracles.phrases.outside import best_path, outside_table
+from zerogap.oracles.phrases.unfolding import unfolded, unrolled
+from zerogap.papers.rush2014.phrase_rivals.tightening import knowing
+from zerogap.problems.translation.language_model import Ngrams, build_language_model
+from zerogap.problems.translation.phrases import PhraseProblem, translation
 from zerogap.proof.translation_phrases import phrase_bound
-from zerogap.translation import optimal_beam, phrase_progress
-from zerogap.translation.language_model import Ngrams, build_language_model
-from zerogap.translation.optimal_beam import optimal_beam_search
-from zerogap.translation.phrase_beam import beam_search, tables_of
-from zerogap.translation.phrase_decoders import decode_phrases
-from zerogap.translation.phrase_model import PhraseModel
-from zerogap.translation.phrase_problem import PhraseProblem, translation
-from zerogap.translation.phrase_progress import outside_of, sentence_of
-from zerogap.translation.phrase_relaxation import excess, prices
+from zerogap.translation.phrases import optimal_beam
+from zerogap.translation.phrases import search_state as phrase_progress
+from zerogap.translation.phrases.beam import beam_search, tables_of
+from zerogap.translation.phrases.decoding import decode_phrases
+from zerogap.translation.phrases.model import PhraseModel
+from zerogap.translation.phrases.multipliers import excess, prices
+from zerogap.translation.phrases.optimal_beam import optimal_beam_search
+from zerogap.translation.phrases.search_state import outside_of, sentence_of
 
 spec = importlib.util.spec_from_file_location("phrase_strategies", Path(__file__).with_name("phrase_strategies.py"))
 strategies = importlib.util.module_from_spec(spec)

@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zerogap.errors import GrammarError, Infeasible, InputError
-from zerogap.io.scfg import read_grammar
-from zerogap.translation.chart_parsing import sentence_problem, translation_forest
-from zerogap.translation.forest import all_derivations
-from zerogap.translation.scfg import GrammarBuilder
+from zerogap.io.translation.scfg import read_grammar
+from zerogap.problems.translation.forest import all_derivations
+from zerogap.translation.forests.from_grammar import sentence_problem, translation_forest
+from zerogap.translation.forests.grammar import GrammarBuilder
 
 SYMBOLS = ("S", "X", "Y")  # a symbol may rewrite alone to one that comes after it
 

@@ -10,8 +10,10 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from zerogap.errors import Infeasible, InputError, InvalidStructure, UnknownMethod, VerificationError
-from zerogap.io.arpa import load_language_model
-from zerogap.io.scfg import load_syntax_weights, read_grammar
+from zerogap.io.translation.arpa import load_language_model
+from zerogap.io.translation.scfg import load_syntax_weights, read_grammar
+from zerogap.problems.translation.forest import all_derivations, from_rules
+from zerogap.problems.translation.forest_problem import brute_force
 from zerogap.proof import forest_pieces
 from zerogap.proof.certificate import DynamicProgram, Multipliers, Unsatisfiable
 from zerogap.proof.files import solution_from_json, solution_to_json
@@ -19,15 +21,13 @@ from zerogap.proof.forest_bounds import token_lists
 from zerogap.proof.forest_reading import Reading
 from zerogap.proof.translation_syntax import syntax_alternatives, syntax_bound
 from zerogap.proof.verify import verify
-from zerogap.translation import intersection
-from zerogap.translation.chart_parsing import sentence_problem
-from zerogap.translation.cube_pruning import compile_problem, cube_prune
-from zerogap.translation.decoders import decode_many
-from zerogap.translation.end_prices import relax
-from zerogap.translation.forest import all_derivations, from_rules
-from zerogap.translation.intersection import exhaustive, search
-from zerogap.translation.syntax_decoders import decode_forest
-from zerogap.translation.syntax_problem import brute_force
+from zerogap.translation.decoding import decode_many
+from zerogap.translation.forests import search as intersection
+from zerogap.translation.forests.cube_pruning import compile_problem, cube_prune
+from zerogap.translation.forests.decoding import decode_forest
+from zerogap.translation.forests.end_prices import relax
+from zerogap.translation.forests.from_grammar import sentence_problem
+from zerogap.translation.forests.search import exhaustive, search
 
 spec = importlib.util.spec_from_file_location("syntax_strategies", Path(__file__).with_name("syntax_strategies.py"))
 strategies = importlib.util.module_from_spec(spec)

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from zerogap.baselines.translation_ilp import all_paths, count_trigrams, solve_program_of_paths
 from zerogap.errors import InputError, OverlappingTails
-from zerogap.oracles.leaf_paths import longest_paths, trace_path
-from zerogap.translation.bigram_relaxation import bigram_relaxation, decode_bigrams, relax_bigrams
-from zerogap.translation.forest import all_derivations, from_rules
-from zerogap.translation.language_model import Ngrams, build_language_model
-from zerogap.translation.leaf_graph import leaf_graph
-from zerogap.translation.ngram_relaxation import decode_trigrams, trigram_relaxation
-from zerogap.translation.screening import screened
-from zerogap.translation.syntax_decoders import decode_forest
-from zerogap.translation.syntax_problem import LOG_OF_10, SyntaxProblem
+from zerogap.papers.rush2014.partitions.bigrams import bigram_relaxation, decode_bigrams, relax_bigrams
+from zerogap.papers.rush2014.partitions.leaf_paths import longest_paths, trace_path
+from zerogap.papers.rush2014.partitions.trigrams import decode_trigrams, trigram_relaxation
+from zerogap.problems.translation.forest import all_derivations, from_rules
+from zerogap.problems.translation.forest_problem import LOG_OF_10, SyntaxProblem
+from zerogap.problems.translation.language_model import Ngrams, build_language_model
+from zerogap.translation.forests.decoding import decode_forest
+from zerogap.translation.forests.leaf_graph import leaf_graph
+from zerogap.translation.forests.screening import screened
 
 spec = importlib.util.spec_from_file_location("syntax_strategies", Path(__file__).with_name("syntax_strategies.py"))
 strategies = importlib.util.module_from_spec(spec)

@@ -20,8 +20,8 @@ from zerogap.errors import Infeasible
 from zerogap.grid import Scores
 
 if TYPE_CHECKING:
-    from zerogap.constituency.problem import JointProblem, Tree
-    from zerogap.oracles.cky_chart import IndexedGrammar
+    from zerogap.oracles.parses.cky import IndexedGrammar
+    from zerogap.problems.constituency.joint import JointProblem, Tree
 
 LOWEST = -np.inf
 Symbols = NDArray[np.int64]

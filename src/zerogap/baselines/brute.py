@@ -97,7 +97,8 @@ def dependency_structures(problem: Any) -> Iterable[Any]:
 
 
 def tree_score(heads: Sequence[int], arcs: Scores, tables: Mapping[str, Scores]) -> float:
-    """The score of a tree under arcs and larger parts (`dependency.parts`, by name), each told apart by what it says of the tree."""
+    """The score of a tree under arcs and larger parts (`problems.dependency.parts`, by name), each told apart by what it says of the
+    tree."""
     n = len(heads)
     tokens, words = range(n + 1), range(1, n + 1)
 

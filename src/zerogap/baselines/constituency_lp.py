@@ -19,8 +19,8 @@ from zerogap.baselines.highs import Blocks, solve_program
 from zerogap.grid import Scores
 
 if TYPE_CHECKING:
-    from zerogap.constituency.problem import JointProblem, Tree
-    from zerogap.oracles.cky_chart import Cells, IndexedGrammar
+    from zerogap.oracles.parses.cky import Cells, IndexedGrammar
+    from zerogap.problems.constituency.joint import JointProblem, Tree
 
 Item = tuple[int, int, int, bool]  # start, end, symbol, and whether chains of unary rules are below it
 

@@ -32,8 +32,8 @@ from zerogap.errors import Infeasible, InputError, UnknownMethod
 from zerogap.grid import Scores
 
 if TYPE_CHECKING:
-    from zerogap.dependency.parts import Parts
-    from zerogap.dependency.problem import Problem
+    from zerogap.problems.dependency.parts import Parts
+    from zerogap.problems.dependency.problem import Problem
 
 INTEGRAL = 1e-6  # how far from an integer an arc may be
 GRANDPARENTS = ("tight", "2009")

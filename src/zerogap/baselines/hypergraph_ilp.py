@@ -12,7 +12,7 @@ import numpy as np
 from zerogap.baselines.highs import maximise
 
 if TYPE_CHECKING:
-    from zerogap.hypergraph.problem import Problem
+    from zerogap.problems.hypergraph import Problem
 
 
 def solve_ilp(problem: Problem, *, time_limit: float | None = None) -> tuple[int, ...] | None:

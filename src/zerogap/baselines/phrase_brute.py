@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from zerogap.translation.phrase_problem import PhraseProblem
+    from zerogap.problems.translation.phrases import PhraseProblem
 
 
 def all_derivations(problem: PhraseProblem) -> Iterator[tuple[int, ...]]:

@@ -16,7 +16,7 @@ from zerogap.baselines.highs import Blocks, Ids, solve_program
 from zerogap.errors import InputError
 
 if TYPE_CHECKING:
-    from zerogap.translation.phrase_problem import PhraseProblem
+    from zerogap.problems.translation.phrases import PhraseProblem
 
 MOST_STEPS = 200_000
 WALL = 0  # a kind of rule

@@ -16,8 +16,8 @@ from zerogap.baselines.highs import Row, maximise
 from zerogap.grid import Scores
 
 if TYPE_CHECKING:
-    from zerogap.sequence.machine import Machine
-    from zerogap.sequence.problem import Problem
+    from zerogap.problems.sequence.machine import Machine
+    from zerogap.problems.sequence.problem import Problem
 
 
 class Program:

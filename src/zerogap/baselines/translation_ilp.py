@@ -16,8 +16,8 @@ from zerogap.errors import InputError
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from zerogap.translation.leaf_graph import LeafGraph
-    from zerogap.translation.syntax_problem import SyntaxProblem
+    from zerogap.problems.translation.forest_problem import SyntaxProblem
+    from zerogap.translation.forests.leaf_graph import LeafGraph
 
 FIRST_START, SECOND_START, FIRST_END, SECOND_END = range(4)  # as in the graph of leaves
 Path = tuple[int, int, tuple[int, ...]]  # from a leaf, to a leaf, steps

@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from zerogap.batch.places import filesystem, is_url, opened
 from zerogap.errors import InputError, UnknownMethod
-from zerogap.io.lines import Piece, suffix_of
+from zerogap.io.formats.lines import Piece, suffix_of
 
 SUFFIXES = {
     ".conllu": "conllu", ".conllx": "conllx", ".conll": "columns", ".txt": "text", ".jsonl": "jsonl", ".ndjson": "jsonl",

@@ -25,7 +25,7 @@ from zerogap.batch.engines import ENGINES
 from zerogap.batch.places import expanded, is_url, size_of
 from zerogap.batch.tasks import TASKS, Task, digest_of, task_of
 from zerogap.errors import FormatError, InputError, UnknownMethod
-from zerogap.io.marked import read_toml
+from zerogap.io.formats.marked import read_toml
 from zerogap.pipeline.in_order import processors
 
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from zerogap.batch.chunks import by_line
 from zerogap.batch.worker import Refused
-from zerogap.io.lines import Piece, bad_byte
+from zerogap.io.formats.lines import Piece, bad_byte
 
 
 class Line(NamedTuple):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO, Any, cast
 
 from zerogap.errors import FormatError, InputError
-from zerogap.io.lines import is_packed
+from zerogap.io.formats.lines import is_packed
 
 WILD = "*?["
 

@@ -19,13 +19,13 @@ from zerogap.batch.lines import Line, lines_of
 from zerogap.batch.translate_task import TranslateTask
 from zerogap.batch.worker import Answer, Refused, Solver
 from zerogap.errors import FormatError, Infeasible, InputError, UnknownMethod
-from zerogap.io.lines import Piece
+from zerogap.io.formats.lines import Piece
 
 if TYPE_CHECKING:
-    from zerogap.io.examples import Record
+    from zerogap.io.formats.examples import Record
     from zerogap.pipeline.sources import Unparsed
     from zerogap.pipeline.stages import Pipeline
-    from zerogap.sequence.constraints import Constraint
+    from zerogap.problems.sequence.constraints import Constraint
     from zerogap.sequence.model import SequenceModel
 
 
@@ -112,9 +112,9 @@ class ParseSolver:
             yield named(found, f"{at}.{count}", at)  # a name that does not depend on the lines before
 
     def from_lines(self, piece: Piece) -> Iterator[Unparsed | Refused]:
-        from zerogap.dependency.sentences import Sentence
-        from zerogap.io.jsonl import strings
-        from zerogap.io.proofs import object_in
+        from zerogap.dependency.sentence import Sentence
+        from zerogap.io.formats.jsonl import strings
+        from zerogap.io.problems.proofs import object_in
         from zerogap.pipeline.sources import Unparsed, from_text
 
         for line in lines_of(piece):
@@ -142,7 +142,7 @@ class ParseSolver:
         parsed = self.pipeline.parse_one(record, keep_tags=self.task.tags == "keep")
         proof = ""
         if self.task.certificates:
-            from zerogap.io.proofs import proof_line
+            from zerogap.io.problems.proofs import proof_line
 
             proof = proof_line(parsed.problem, parsed.solution, {"line": record.line, "id": parsed.sentence.name})
         text = parsed.to_conllu() if self.task.format == "conllu" else json.dumps(parsed.to_json(), ensure_ascii=False) + "\n"
@@ -194,8 +194,8 @@ class LabelTask:
         return (self.model, *([] if self.constraints is None else [self.constraints]))
 
     def load(self, format: str) -> Solver:
-        from zerogap.io.constraints import load_constraints
-        from zerogap.sequence.decoders import METHODS
+        from zerogap.io.rules.files import load_constraints
+        from zerogap.sequence.decoding.methods import METHODS
         from zerogap.sequence.model import SequenceModel
 
         if self.method not in METHODS:
@@ -217,8 +217,8 @@ class LabelSolver:
     format: str
 
     def entries(self, piece: Piece) -> Iterator[Record | Refused]:
-        from zerogap.io.columns import read_columns
-        from zerogap.io.jsonl import record_of
+        from zerogap.io.formats.columns import read_columns
+        from zerogap.io.formats.jsonl import record_of
 
         task = self.task
         if self.format != "columns":
@@ -239,8 +239,8 @@ class LabelSolver:
             at += n_lines
 
     def answer(self, record: Record) -> Answer:
-        from zerogap.io.proofs import proof_line
-        from zerogap.sequence.decoders import decode
+        from zerogap.io.problems.proofs import proof_line
+        from zerogap.sequence.decoding.methods import decode
 
         task = self.task
         if self.constraints is None:
@@ -278,8 +278,8 @@ class DecodeSolver:
         return lines_of(piece)
 
     def answer(self, record: Line) -> Answer:
-        from zerogap.io.problems import problem_from_json
-        from zerogap.io.proofs import object_in, proof_line
+        from zerogap.io.problems.files import problem_from_json
+        from zerogap.io.problems.proofs import object_in, proof_line
         from zerogap.pipeline.any_problem import decode_any
         from zerogap.proof.solution import Trace
 
@@ -308,7 +308,7 @@ class VerifySolver:
         return lines_of(piece)
 
     def answer(self, record: Line) -> Answer:
-        from zerogap.io.proofs import proof_in
+        from zerogap.io.problems.proofs import proof_in
         from zerogap.proof.verify import verify
 
         problem, solution = proof_in(record.text, record.where)

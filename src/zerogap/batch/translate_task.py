@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from zerogap.batch.lines import Line, lines_of
 from zerogap.batch.worker import Answer, Refused, Solver
 from zerogap.errors import Infeasible, InputError
-from zerogap.io.lines import Piece
+from zerogap.io.formats.lines import Piece
 
 if TYPE_CHECKING:
     from zerogap.translation.translators import Translator
@@ -46,16 +46,16 @@ class TranslateTask:
         return TranslateSolver(self, self.translator())
 
     def translator(self) -> Translator:
-        from zerogap.io.arpa import load_language_model
+        from zerogap.io.translation.arpa import load_language_model
         from zerogap.translation.translators import grammar_translator, phrase_translator
 
         language_model = load_language_model(self.language_model)
         if self.grammar is not None:
-            from zerogap.io.scfg import load_syntax_weights, read_grammar
+            from zerogap.io.translation.scfg import load_syntax_weights, read_grammar
 
             return grammar_translator(read_grammar(self.grammar), load_syntax_weights(self.weights), language_model)
-        from zerogap.io.phrase_tables import load_phrase_table
-        from zerogap.io.translation_weights import load_phrase_weights
+        from zerogap.io.translation.phrase_tables import load_phrase_table
+        from zerogap.io.translation.weights import load_phrase_weights
 
         assert self.phrase_table is not None
         table = load_phrase_table(self.phrase_table)
@@ -71,8 +71,8 @@ class TranslateSolver:
         return lines_of(piece)
 
     def answer(self, record: Line) -> Answer:
-        from zerogap.io.proofs import proof_line
-        from zerogap.translation.decoders import decode
+        from zerogap.io.problems.proofs import proof_line
+        from zerogap.translation.decoding import decode
 
         problem = self.translator.problem(record.text.removeprefix("\ufeff").split())
         solution = decode(problem, method=self.task.method, time_limit=self.task.time_limit)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 
 from zerogap.batch.chunks import Chunk
 from zerogap.errors import ZerogapError
-from zerogap.io.lines import Piece
+from zerogap.io.formats.lines import Piece
 
 
 class Refused(NamedTuple):

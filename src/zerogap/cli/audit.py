@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from zerogap.cli import translation_models as models
 from zerogap.cli.decode import GAP_LEFT_OPEN
 from zerogap.cli.options import Threads, counted
 from zerogap.cli.progress import progress
-from zerogap.cli.translate import REPORT, Job, Wanted
-from zerogap.cli.translation_models import ModelFiles, read_sentences
+from zerogap.cli.translate import models
+from zerogap.cli.translate.command import REPORT, Job, Wanted
+from zerogap.cli.translate.models import ModelFiles, read_sentences
 from zerogap.errors import FormatError, InputError, InvalidStructure
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def audit_command(
 
     The exit code is 3 if a sentence could not be decided, as its optimum is not proven.
     """
-    from zerogap.io.lines import writing
+    from zerogap.io.formats.lines import writing
 
     files = ModelFiles(phrase_table, grammar, lm, weights, config, distortion_limit, reordering, max_span)
     if (report is None) == (input is None):
@@ -107,7 +107,7 @@ class Known:
 
 def read_report(path: Path) -> dict[int, Known]:
     """Scores and bounds by line, of a table that `zerogap translate --report` wrote."""
-    from zerogap.io.lines import read_lines
+    from zerogap.io.formats.lines import read_lines
 
     known: dict[int, Known] = {}
     places: list[int] = []
@@ -129,7 +129,7 @@ def read_report(path: Path) -> dict[int, Known]:
 
 def read_scores(path: str, column: str | None) -> dict[int, float]:
     """The other decoder's scores by line from 1: of an n-best list the best, else one a line, or a column of a table."""
-    from zerogap.io.lines import read_lines, shown
+    from zerogap.io.formats.lines import read_lines, shown
     from zerogap.translation.nbest import BAR, parse_score
 
     scores: dict[int, float] = {}
@@ -152,7 +152,7 @@ def read_scores(path: str, column: str | None) -> dict[int, float]:
 
 def read_candidates(path: str) -> dict[int, list[Candidate]]:
     """Candidates of an n-best list by line from 1."""
-    from zerogap.io.lines import read_lines, shown
+    from zerogap.io.formats.lines import read_lines, shown
     from zerogap.translation.nbest import parse_nbest
 
     found: dict[int, list[Candidate]] = {}
@@ -204,7 +204,7 @@ def decoded(
 
 def rescore(translator: Any, sentences: Sequence[Sequence[str]], path: str) -> dict[int, float]:
     """The best score by this model of the derivations that an n-best list shows; InputError if one is not of this model."""
-    from zerogap.io.lines import read_lines
+    from zerogap.io.formats.lines import read_lines
     from zerogap.translation.nbest import BAR
 
     first = next((line for _, line in read_lines(path)), "")

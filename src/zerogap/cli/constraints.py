@@ -18,7 +18,7 @@ def constraints_command(
 
     Edit them and label with them: [bold]zerogap label cite.npz refs.jsonl --constraints edited.yaml[/bold]
     """
-    from zerogap.io.constraints import save_constraints, yaml_text
+    from zerogap.io.rules.files import save_constraints, yaml_text
     from zerogap.sequence.model import SequenceModel
 
     constraints = SequenceModel.load(model).constraints

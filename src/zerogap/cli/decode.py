@@ -27,7 +27,7 @@ def decode_command(
 
     The solution is JSON: structure, score, bound, certificate, trace. Check it with [bold]zerogap verify[/bold].
     """
-    from zerogap.io.problems import load_problem
+    from zerogap.io.problems.files import load_problem
     from zerogap.pipeline.any_problem import decode_any, knows_k_best
     from zerogap.proof.files import json_text, save_solution, solution_to_json
     from zerogap.proof.verify import verify

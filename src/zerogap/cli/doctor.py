@@ -87,7 +87,7 @@ def usable_threads() -> int:
 def kernel_cache() -> tuple[int, Path]:
     """How many kernels are compiled on this machine, and where they are kept."""
     from zerogap import kernels as compiling
-    from zerogap.oracles.hypergraph import inside_max
+    from zerogap.oracles.hypergraphs.best_path import inside_max
 
     folder = Path(compiling.cache_path(inside_max)) if hasattr(inside_max, "py_func") else Path("nowhere (compilation is off)")
     return len(list(folder.glob("*.nbi"))) if folder.is_dir() else 0, folder

@@ -24,11 +24,11 @@ from zerogap.cli.run import do, job_of_command
 from zerogap.errors import Infeasible, UnknownMethod
 
 if TYPE_CHECKING:
-    from zerogap.io.examples import Record
+    from zerogap.io.formats.examples import Record
+    from zerogap.problems.sequence.constraints import Constraint
+    from zerogap.problems.sequence.problem import Problem
     from zerogap.proof.solution import Solution
-    from zerogap.sequence.constraints import Constraint
     from zerogap.sequence.model import SequenceModel
-    from zerogap.sequence.problem import Problem
 
 AT_ONCE = 256  # sequences that are in memory
 POLICIES = ("stop", "skip", "unconstrained")
@@ -65,9 +65,9 @@ def label_command(
 
     [bold]zerogap label cite.npz refs.jsonl --constraints rules.yaml --certificates proofs.jsonl -o labelled.jsonl[/bold]
     """
-    from zerogap.io.examples import read_records
-    from zerogap.io.lines import writing
-    from zerogap.io.proofs import proof_line
+    from zerogap.io.formats.examples import read_records
+    from zerogap.io.formats.lines import writing
+    from zerogap.io.problems.proofs import proof_line
 
     if engine is not None:
         chosen = {
@@ -150,8 +150,8 @@ def tagger_of(
     threads: int | None,
 ) -> Tagger:
     """Loads what is needed, and finds what is wrong with it before any input is read."""
-    from zerogap.io.constraints import load_constraints
-    from zerogap.sequence.decoders import METHODS
+    from zerogap.io.rules.files import load_constraints
+    from zerogap.sequence.decoding.methods import METHODS
     from zerogap.sequence.model import SequenceModel
 
     if constraints is not None and no_constraints:
@@ -167,8 +167,8 @@ def tagger_of(
 
 def label_records(tagger: Tagger, records: Iterable[Record], path: str | os.PathLike[str], tally: Tally, steps: Steps) -> Iterator[Answer]:
     """Answers in the order of the records. A sequence without one is left out, or stops everything, as the tagger says."""
-    from zerogap.io.lines import shown
-    from zerogap.sequence.decoders import decode
+    from zerogap.io.formats.lines import shown
+    from zerogap.sequence.decoding.methods import decode
 
     def solve(record: Record) -> tuple[Record, Problem, Solution[Any] | Infeasible]:
         with placed(f"{shown(path)}, line {record.line}"):
@@ -203,7 +203,7 @@ def answer_of(
     if tagger.on_infeasible == "stop" and isinstance(found, Infeasible):
         raise Infeasible(f"{reason} (--on-infeasible skip or unconstrained goes on.)", found.conflict)
     if tagger.on_infeasible == "unconstrained":
-        from zerogap.sequence.decoders import decode
+        from zerogap.sequence.decoding.methods import decode
 
         tally.notes.append(f"{reason} Labelled without constraints.")
         free = tagger.model.problem(record.example, constraints=())

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from zerogap import constituency, dependency, hypergraph, sequence, translation
-from zerogap.dependency.parts import ORDERS
+from zerogap.problems.dependency.parts import ORDERS
 
 Instance = tuple[Any, Callable[..., Any], str]  # problem, decode, method
 
@@ -94,8 +94,8 @@ def parse_and_tag() -> constituency.JointProblem:
 
 def forest_with_bigrams() -> translation.SyntaxProblem:
     """A sentence of six parts, each with two translations, in either order of its halves."""
-    from zerogap.translation.forest import from_rules
-    from zerogap.translation.language_model import Ngrams, build_language_model
+    from zerogap.problems.translation.forest import from_rules
+    from zerogap.problems.translation.language_model import Ngrams, build_language_model
 
     rng = np.random.default_rng(5)
     words = ["<s>", "</s>", "<unk>", *"abcd"]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zerogap.cli import options
-from zerogap.cli import translation_models as translation
+from zerogap.cli.translate import models as translation
 from zerogap.errors import FormatError
 
 if TYPE_CHECKING:

@@ -46,7 +46,7 @@ def verify_command(
     if solution is None:
         verify_lines(problem, keep_going)
         return
-    from zerogap.io.problems import load_problem
+    from zerogap.io.problems.files import load_problem
     from zerogap.proof.files import load_solution
     from zerogap.proof.verify import verify
 
@@ -56,7 +56,7 @@ def verify_command(
 
 def verify_lines(path: Path, keep_going: bool) -> None:
     """Every line must hold; the first that does not ends the command, unless it is to go on."""
-    from zerogap.io.proofs import read_proofs
+    from zerogap.io.problems.proofs import read_proofs
     from zerogap.proof.verify import verify
 
     if not {".jsonl"} & set(path.suffixes):
@@ -82,7 +82,7 @@ def verify_lines(path: Path, keep_going: bool) -> None:
 
 
 def write_verifier(path: Path) -> None:
-    from zerogap.io.lines import writing
+    from zerogap.io.formats.lines import writing
     from zerogap.proof.standalone import one_file
 
     with writing(path) as file:

@@ -3,22 +3,22 @@
 from typing import TYPE_CHECKING
 
 from zerogap._lazy import lazy
-from zerogap.constituency.problem import JointProblem
+from zerogap.problems.constituency.joint import JointProblem
 from zerogap.structures.grammar import Grammar, grammar
 
 if TYPE_CHECKING:
-    from zerogap.constituency.cleaning import cleaned
-    from zerogap.constituency.decoders import decode, decode_many
     from zerogap.constituency.evaluation import evaluate
-    from zerogap.constituency.joint_model import JointModel, train_joint
-    from zerogap.constituency.lexical_agreement import LexicalAgreement, TagScores
-    from zerogap.constituency.lexical_decoders import decode_lexical
-    from zerogap.constituency.lexical_joint import decode_agreement
-    from zerogap.constituency.lexical_model import train_lexical
-    from zerogap.constituency.lexical_problem import LexicalProblem
-    from zerogap.constituency.pcfg import PcfgModel, train
-    from zerogap.constituency.pcfg_files import load_pcfg, save_pcfg
-    from zerogap.constituency.trees import Tree
+    from zerogap.constituency.grammars.files import load_pcfg, save_pcfg
+    from zerogap.constituency.grammars.pcfg import PcfgModel, train
+    from zerogap.constituency.joint.decoding import decode, decode_many
+    from zerogap.constituency.joint.model import JointModel, train_joint
+    from zerogap.constituency.lexical.agreement import decode_agreement
+    from zerogap.constituency.lexical.decoding import decode_lexical
+    from zerogap.constituency.lexical.model import train_lexical
+    from zerogap.constituency.treebank.cleaning import cleaned
+    from zerogap.constituency.treebank.trees import Tree
+    from zerogap.problems.constituency.lexical import LexicalProblem
+    from zerogap.problems.constituency.lexical_agreement import LexicalAgreement, TagScores
 
 __all__ = [
     "Grammar",
@@ -43,12 +43,25 @@ __all__ = [
     "train_lexical",
 ]
 
-HOMES = {
-    "cleaned": "cleaning", "decode": "decoders", "decode_many": "decoders", "evaluate": "evaluation", "PcfgModel": "pcfg", "train": "pcfg",
-    "load_pcfg": "pcfg_files", "save_pcfg": "pcfg_files", "Tree": "trees", "JointModel": "joint_model", "train_joint": "joint_model",
-    "LexicalAgreement": "lexical_agreement", "TagScores": "lexical_agreement",
-    "LexicalProblem": "lexical_problem", "decode_agreement": "lexical_joint",
-    "decode_lexical": "lexical_decoders", "train_lexical": "lexical_model",
-}  # fmt: skip
-
-__getattr__, _ = lazy(__name__, {name: f"zerogap.constituency.{module}" for name, module in HOMES.items()})
+__getattr__, _ = lazy(
+    __name__,
+    {
+        "cleaned": "zerogap.constituency.treebank.cleaning",
+        "decode": "zerogap.constituency.joint.decoding",
+        "decode_many": "zerogap.constituency.joint.decoding",
+        "evaluate": "zerogap.constituency.evaluation",
+        "PcfgModel": "zerogap.constituency.grammars.pcfg",
+        "train": "zerogap.constituency.grammars.pcfg",
+        "load_pcfg": "zerogap.constituency.grammars.files",
+        "save_pcfg": "zerogap.constituency.grammars.files",
+        "Tree": "zerogap.constituency.treebank.trees",
+        "JointModel": "zerogap.constituency.joint.model",
+        "train_joint": "zerogap.constituency.joint.model",
+        "LexicalAgreement": "zerogap.problems.constituency.lexical_agreement",
+        "TagScores": "zerogap.problems.constituency.lexical_agreement",
+        "LexicalProblem": "zerogap.problems.constituency.lexical",
+        "decode_agreement": "zerogap.constituency.lexical.agreement",
+        "decode_lexical": "zerogap.constituency.lexical.decoding",
+        "train_lexical": "zerogap.constituency.lexical.model",
+    },
+)

@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from zerogap.constituency.cleaning import EMPTY, cleaned, without_function
-from zerogap.constituency.trees import Tree, spans
+from zerogap.constituency.treebank.cleaning import EMPTY, cleaned, without_function
+from zerogap.constituency.treebank.trees import Tree, spans
 from zerogap.errors import InvalidStructure
 
 TOPS = frozenset(("TOP", "ROOT", "S1", ""))

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.constituency.halves import Halves
-from zerogap.constituency.problem import JointProblem, Tree
+from zerogap.constituency.joint.parser_and_tagger import Halves
 from zerogap.errors import Infeasible, check_problem
+from zerogap.problems.constituency.joint import JointProblem, Tree
 
 
 def decode_pipeline(problem: JointProblem) -> Tree:

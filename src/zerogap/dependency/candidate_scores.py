@@ -11,9 +11,9 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.dependency.candidates import Candidates
-from zerogap.dependency.problem import Problem
+from zerogap.dependency.candidate_arcs import Candidates
 from zerogap.grid import Scores
+from zerogap.problems.dependency.problem import Problem
 
 LARGEST_BLOCK = 2**18  # entries that are filled at once
 

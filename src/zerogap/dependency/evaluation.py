@@ -1,7 +1,7 @@
 """Trees compared with the right ones, word by word: attachment scores, with and without labels and punctuation.
 
 UAS counts words with the right head, LAS those whose relation is right as well (Buchholz & Marsi 2006), CLAS only words that are no
-function words (Nivre & Fang 2017). Both files must hold the same words; `zerogap.dependency.text_evaluation` compares others.
+function words (Nivre & Fang 2017). Both files must hold the same words; `zerogap.dependency.aligned_evaluation` compares others.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields
 from itertools import zip_longest
 
-from zerogap.dependency.sentences import Sentence
+from zerogap.dependency.sentence import Sentence
 from zerogap.errors import InputError, UnknownMethod
 from zerogap.structures.counts import Counts
 

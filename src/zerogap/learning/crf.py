@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from zerogap.features.attributes import Integers
-from zerogap.features.features import Corpus, Features, Rows
+from zerogap.features.labels.attributes import Integers
+from zerogap.features.labels.index import Corpus, Features, Rows
 from zerogap.grid import Scores
-from zerogap.oracles.chain import chain_expectations, marginals
+from zerogap.oracles.labels.marginals import chain_expectations, marginals
 
 Masks = tuple[Scores, Scores, Scores]  # 0 or -inf: which transitions, starts and ends are allowed
 

@@ -20,10 +20,10 @@ from typing import Any
 
 import numpy as np
 
+from zerogap.archive import write_archive
 from zerogap.errors import FormatError, UnknownMethod
-from zerogap.features.archive import write_archive
-from zerogap.features.weight_learning import WeightTable
-from zerogap.features.weight_table import Keys
+from zerogap.features.parts.learning import WeightTable
+from zerogap.features.parts.weight_table import Keys
 from zerogap.grid import Scores
 from zerogap.learning.online import Best, Epoch, Evaluate, best_in, checkpoint_of
 

@@ -14,10 +14,10 @@ from typing import Any
 
 import numpy as np
 
+from zerogap.archive import read_archive, write_archive
 from zerogap.errors import FormatError
-from zerogap.features.archive import read_archive, write_archive
-from zerogap.features.weight_learning import WeightTable
-from zerogap.features.weight_table import Keys
+from zerogap.features.parts.learning import WeightTable
+from zerogap.features.parts.weight_table import Keys
 from zerogap.grid import Scores
 
 FORMAT, VERSION = "zerogap-checkpoint", 1

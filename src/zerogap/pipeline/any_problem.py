@@ -47,16 +47,16 @@ def knows_k_best(problem: Any) -> bool:
 def methods_for(problem: Any) -> list[str]:
     """The names of the methods that can decode a problem; `auto` is the first."""
     if isinstance(problem, dependency.Problem):
-        from zerogap.dependency.decoders import METHODS
+        from zerogap.dependency.decoding.methods import METHODS
 
         kind, parts = problem.projective, problem.larger
         return ["auto", *(name for name, m in METHODS.items() if kind in m.projective and m.parts.issuperset(parts))]
     if isinstance(problem, translation.PhraseProblem):
-        from zerogap.translation import phrase_decoders
+        from zerogap.translation.phrases import decoding as phrase_decoders
 
         return list(phrase_decoders.METHODS)
     if isinstance(problem, translation.SyntaxProblem):
-        from zerogap.translation import syntax_decoders
+        from zerogap.translation.forests import decoding as syntax_decoders
 
         return list(syntax_decoders.METHODS)
     return list(inspect.getmodule(decoder_of(problem)).METHODS)  # type: ignore[union-attr]

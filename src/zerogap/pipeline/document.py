@@ -9,22 +9,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
-from zerogap.dependency.model import Heads, Parse, Parser
-from zerogap.dependency.problem import Problem
-from zerogap.dependency.sentences import Sentence
-from zerogap.io.conllu import ConlluRecord, Multiword
-from zerogap.io.conllu_cells import NOTHING, conllu_text
+from zerogap.dependency.parser.parser import Heads, Parse, Parser
+from zerogap.dependency.sentence import Sentence
+from zerogap.io.formats.conllu import ConlluRecord, Multiword
+from zerogap.io.formats.conllu_cells import NOTHING, conllu_text
 from zerogap.plot.arcs import plot_arcs
 from zerogap.plot.svg import Picture
 from zerogap.plot.terminal_tree import draw_tree
+from zerogap.problems.dependency.problem import Problem
 from zerogap.proof.solution import Solution, Status
 from zerogap.text.tokens import Token
 
 if TYPE_CHECKING:
-    from zerogap.dependency.cascade import Cascade, FastParse
-    from zerogap.dependency.exact_cascade import ExactCascade
-    from zerogap.dependency.factor_model import FactorParse, FactorParser
-    from zerogap.dependency.penalty_cascade import PenaltyCascade
+    from zerogap.dependency.cascade.approximate import Cascade, FastParse
+    from zerogap.dependency.cascade.bounded_cascade import ExactCascade
+    from zerogap.dependency.cascade.exact import PenaltyCascade
+    from zerogap.dependency.factors.parser import FactorParse, FactorParser
 
 STALE = {"conllu": ("deps",), "conllx": ("phead", "pdeprel")}  # what is no longer true when heads change
 TAGS = ("upos", "xpos")

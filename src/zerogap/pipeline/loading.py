@@ -9,14 +9,14 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from zerogap.dependency.model import Parser
+from zerogap.archive import format_of
+from zerogap.dependency.parser.parser import Parser
 from zerogap.errors import FormatError, UnknownMethod
-from zerogap.features.archive import format_of
 from zerogap.pipeline.stages import Pipeline
-from zerogap.sequence.tagger import Tagger
+from zerogap.sequence.tagger.tagger import Tagger
 
 if TYPE_CHECKING:
-    from zerogap.dependency.factor_model import FactorParser
+    from zerogap.dependency.factors.parser import FactorParser
 
 MODELS = Path(__file__).parents[1] / "models"
 PARSER, TAGGER = "parser.npz", "tagger.npz"
@@ -49,7 +49,7 @@ def load(model: str | os.PathLike[str] = "en", *, tagger: str | os.PathLike[str]
 def parser_in(path: Path) -> Parser | FactorParser:
     """The parser in a file, with factors or without."""
     if format_of(path) == FACTORS:
-        from zerogap.dependency.factor_model import FactorParser  # most do without
+        from zerogap.dependency.factors.parser import FactorParser  # most do without
 
         return FactorParser.load(path)
     return Parser.load(path)

@@ -12,10 +12,10 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
-from zerogap.dependency.sentences import Sentence
+from zerogap.dependency.sentence import Sentence
 from zerogap.errors import UnknownMethod
-from zerogap.io.conllu import ConlluRecord, read_conllu
-from zerogap.io.lines import STANDARD, Lenient, bad_byte, peek, read_lines, shown, suffix_of
+from zerogap.io.formats.conllu import ConlluRecord, read_conllu
+from zerogap.io.formats.lines import STANDARD, Lenient, bad_byte, peek, read_lines, shown, suffix_of
 from zerogap.text.sentences import split_sentences
 from zerogap.text.tokens import Token
 

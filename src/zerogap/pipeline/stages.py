@@ -9,20 +9,20 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from zerogap.dependency.model import Parse, Parser
-from zerogap.dependency.sentences import Sentence
+from zerogap.dependency.parser.parser import Parse, Parser
+from zerogap.dependency.sentence import Sentence
 from zerogap.errors import InputError, UnknownMethod
-from zerogap.io.conllu_cells import NOTHING
+from zerogap.io.formats.conllu_cells import NOTHING
 from zerogap.pipeline.document import TAGS, Document, ParsedSentence
 from zerogap.pipeline.in_order import mapped, mapped_together
 from zerogap.pipeline.sources import Unparsed, from_text
 
 if TYPE_CHECKING:
-    from zerogap.dependency.cascade import Cascade, FastParse
-    from zerogap.dependency.exact_cascade import ExactCascade
-    from zerogap.dependency.factor_model import FactorParse, FactorParser
-    from zerogap.dependency.penalty_cascade import PenaltyCascade
-    from zerogap.sequence.tagger import Tagger
+    from zerogap.dependency.cascade.approximate import Cascade, FastParse
+    from zerogap.dependency.cascade.bounded_cascade import ExactCascade
+    from zerogap.dependency.cascade.exact import PenaltyCascade
+    from zerogap.dependency.factors.parser import FactorParse, FactorParser
+    from zerogap.sequence.tagger.tagger import Tagger
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
@@ -87,7 +87,7 @@ class Pipeline:
 
     def fast(self) -> Pipeline:
         """The same with the cascade of the parser: faster, and without proofs. InputError if it has none."""
-        from zerogap.dependency.cascade import AT_ONCE, Cascade  # most do without
+        from zerogap.dependency.cascade.approximate import AT_ONCE, Cascade  # most do without
 
         return replace(self, parser=Cascade(self.without_factors()), at_once=AT_ONCE)
 
@@ -96,8 +96,8 @@ class Pipeline:
 
         InputError if its larger parts do not only cost, and it has no cascade, or no bounds on its weights.
         """
-        from zerogap.dependency.cascade import AT_ONCE  # most do without
-        from zerogap.dependency.penalty_cascade import PenaltyCascade, exact_cascade
+        from zerogap.dependency.cascade.approximate import AT_ONCE  # most do without
+        from zerogap.dependency.cascade.exact import PenaltyCascade, exact_cascade
 
         parser = exact_cascade(self.without_factors())
         return replace(self, parser=parser, at_once=AT_ONCE if isinstance(parser, PenaltyCascade) else 1)

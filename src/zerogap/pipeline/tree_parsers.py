@@ -14,24 +14,24 @@ from typing import Any
 
 import numpy as np
 
-from zerogap.constituency.binarising import is_added, label_of
-from zerogap.constituency.decoders import METHODS, decode
-from zerogap.constituency.halves import Halves
-from zerogap.constituency.joint_model import RESOLUTION, JointModel, tree_from
-from zerogap.constituency.lexical_agreement import LexicalAgreement
-from zerogap.constituency.lexical_decoders import decode_lexical
-from zerogap.constituency.lexical_joint import decode_agreement
-from zerogap.constituency.lexical_model import LexicalModel
-from zerogap.constituency.lexical_problem import LexicalProblem
-from zerogap.constituency.pcfg import GLUE_SCORE, PcfgModel
-from zerogap.constituency.problem import JointProblem
-from zerogap.constituency.trees import Tree, spans
+from zerogap.constituency.files import load_model
+from zerogap.constituency.grammars.pcfg import GLUE_SCORE, PcfgModel
+from zerogap.constituency.joint.decoding import METHODS, decode
+from zerogap.constituency.joint.model import RESOLUTION, JointModel, tree_from
+from zerogap.constituency.joint.parser_and_tagger import Halves
+from zerogap.constituency.lexical.agreement import decode_agreement
+from zerogap.constituency.lexical.decoding import decode_lexical
+from zerogap.constituency.lexical.model import LexicalModel
+from zerogap.constituency.lexical.pair import LexicalPair
+from zerogap.constituency.treebank.binarising import is_added, label_of
+from zerogap.constituency.treebank.trees import Tree, spans
 from zerogap.errors import FormatError, Infeasible, InputError, UnknownMethod
-from zerogap.io.grammars import read_grammar
-from zerogap.pipeline.lexical_pair import LexicalPair
-from zerogap.pipeline.model_files import load_model
+from zerogap.io.formats.grammars import read_grammar
 from zerogap.plot.constituents import plot_constituents
 from zerogap.plot.svg import Picture
+from zerogap.problems.constituency.joint import JointProblem
+from zerogap.problems.constituency.lexical import LexicalProblem
+from zerogap.problems.constituency.lexical_agreement import LexicalAgreement
 from zerogap.proof.solution import Solution
 from zerogap.structures.grammar import GLUE, Grammar, with_glue
 
@@ -198,7 +198,7 @@ def compact(problem: Problem) -> Problem:
     """The same problem without the rules that no parse of the sentence can have: for files."""
     if isinstance(problem, JointProblem):
         return compact_joint(problem)
-    from zerogap.constituency.lexical_compact import compact_agreement, compact_lexical
+    from zerogap.constituency.lexical.compact import compact_agreement, compact_lexical
 
     return compact_lexical(problem) if isinstance(problem, LexicalProblem) else compact_agreement(problem)
 

@@ -9,9 +9,9 @@ import os
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from zerogap.constituency.cleaning import cleaned, escaped
-from zerogap.io.brackets import numbered_trees
-from zerogap.io.lines import peek, read_lines, shown, suffix_of
+from zerogap.constituency.treebank.cleaning import cleaned, escaped
+from zerogap.io.formats.brackets import numbered_trees
+from zerogap.io.formats.lines import peek, read_lines, shown, suffix_of
 from zerogap.pipeline.sources import Unparsed, read_any
 
 SUFFIXES = (".mrg", ".ptb", ".trees", ".brackets")

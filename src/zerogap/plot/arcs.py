@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 
-from zerogap.dependency.sentences import Sentence
+from zerogap.dependency.sentence import Sentence
 from zerogap.errors import InputError
 from zerogap.plot.svg import BOUND_COLOUR, INK, PAPER, SCORE_COLOUR, Markup, Picture, element, picture, text_width
 

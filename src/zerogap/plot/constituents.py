@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from rich.cells import cell_len
 
-from zerogap.constituency.trees import Tree, preorder
+from zerogap.constituency.treebank.trees import Tree, preorder
 from zerogap.plot.svg import INK, SCORE_COLOUR, Markup, Picture, element, picture, text_width
 from zerogap.plot.terminal_tree import BOLD, CYAN, DIM, GREEN, RESET, printable
 
@@ -75,7 +75,7 @@ def middles_of(nodes: list[Tree], parents: list[int]) -> tuple[list[float], floa
 def draw_constituents(tree: Tree, *, width: int | None = None, colour: bool = False) -> str:
     """The tree as lines of text, a word on each; what has one child goes on in the same line. Lines are cut at `width`.
 
-    >>> from zerogap.io.brackets import tree_from_text
+    >>> from zerogap.io.formats.brackets import tree_from_text
     >>> print(draw_constituents(tree_from_text("(S (NP (DT the) (NN dog)) (VP (VBZ barks)))")))
     S
     ├─ NP

@@ -10,8 +10,8 @@ import numpy as np
 
 from zerogap.errors import InputError
 from zerogap.plot.svg import DONE_COLOUR, INK, PAPER, SCORE_COLOUR, Markup, Picture, element, picture, text_width
+from zerogap.problems.sequence.problem import Problem
 from zerogap.proof.solution import Solution
-from zerogap.sequence.problem import Problem
 
 MARGIN, ROW, RADIUS, SMALL = 20, 34, 5, 11
 LEAST_COLUMN = 64.0

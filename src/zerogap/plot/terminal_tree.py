@@ -18,7 +18,7 @@ from typing import TextIO
 
 from rich.cells import cell_len, set_cell_size
 
-from zerogap.dependency.sentences import Sentence
+from zerogap.dependency.sentence import Sentence
 from zerogap.errors import InputError
 
 UP, DOWN, LEFT, RIGHT = 1, 2, 4, 8

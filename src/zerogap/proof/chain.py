@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.sequence.problem import Problem
+from zerogap.problems.sequence.problem import Problem
 
 
 def true_edges(problem: Problem, t: int, history: NDArray[np.int64]) -> Scores:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.constituency.problem import JointProblem
 from zerogap.errors import VerificationError
 from zerogap.grid import Scores, floor_to_unit
+from zerogap.problems.constituency.joint import JointProblem
 from zerogap.proof.certificate import Certificate, DynamicProgram, Leaves, Multipliers
 from zerogap.proof.leaves import check_cover
 from zerogap.proof.multipliers import checked_multipliers

@@ -13,9 +13,9 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.dependency.problem import Problem
 from zerogap.errors import VerificationError
 from zerogap.grid import Scores
+from zerogap.problems.dependency.problem import Problem
 from zerogap.proof.certificate import Certificate, CutDuals, DynamicProgram, HeadPrices, Leaves, Screened
 from zerogap.proof.dependency_charts import arc_chart, sibling_chart
 from zerogap.proof.dependency_grandparents import grandparent_chart

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.dependency.problem import Problem
 from zerogap.errors import VerificationError
 from zerogap.grid import Scores
+from zerogap.problems.dependency.problem import Problem
 from zerogap.proof.certificate import Certificate, CutDuals
 from zerogap.proof.dependency import best_projective_scores, dependency_bound, labelled_arcs, slack_of_cuts
 from zerogap.proof.dependency_lists import added

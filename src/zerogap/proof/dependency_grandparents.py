@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.dependency.problem import Problem
 from zerogap.grid import Scores
+from zerogap.problems.dependency.problem import Problem
 from zerogap.proof.dependency_lists import added, best_of, joined, sums
 
 

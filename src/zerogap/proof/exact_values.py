@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from zerogap.dependency.problem import Problem
 from zerogap.errors import VerificationError
 from zerogap.grid import MANTISSA_BITS
+from zerogap.problems.dependency.problem import Problem
 
 Units = int | float  # an integer, or -inf
 

@@ -22,9 +22,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.dependency.problem import Problem
 from zerogap.errors import InvalidStructure, VerificationError
 from zerogap.grid import MANTISSA_BITS, Scores, floor_to_unit, unit_of
+from zerogap.problems.dependency.problem import Problem
 from zerogap.proof.certificate import Certificate, DynamicProgram, FactorShares, Leaf, Leaves, Narrowed
 from zerogap.proof.dependency_lists import added
 from zerogap.proof.head_prices import best_tree_value

@@ -10,16 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from zerogap.errors import FormatError
-from zerogap.proof.certificate import (
-    certificate_from_json,
-    certificate_to_json,
-    expect,
-    field,
-    number_from_json,
-    number_to_json,
-    numbers_from_json,
-    shorten,
-)
+from zerogap.problems.json_values import expect, field, number_from_json, number_to_json, numbers_from_json, shorten
+from zerogap.proof.certificate import certificate_from_json, certificate_to_json
 from zerogap.proof.solution import Solution, Trace
 
 FORMAT, VERSION = "zerogap-solution", 1

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
+from zerogap.problems.translation.forest_problem import SyntaxProblem
+from zerogap.problems.translation.language_model import BEGIN, EMPTY_STATE
 from zerogap.proof.forest_reading import Reading
-from zerogap.translation.language_model import BEGIN, EMPTY_STATE
-from zerogap.translation.syntax_problem import SyntaxProblem
 
 TRIGRAMS = 3
 NOWHERE = -1  # no vertex: the end of a target side

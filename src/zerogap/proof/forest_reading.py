@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.translation.language_model import EMPTY_STATE, LanguageModel
+from zerogap.problems.translation.language_model import EMPTY_STATE, LanguageModel
 
 LARGEST_TABLE = 60_000_000  # states times words, 12 bytes each
 States = NDArray[np.int64]

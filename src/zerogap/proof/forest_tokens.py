@@ -11,8 +11,8 @@ from __future__ import annotations
 import numpy as np
 
 from zerogap.grid import Scores
+from zerogap.problems.translation.language_model import BEGIN
 from zerogap.proof.forest_bounds import NOWHERE, TRIGRAMS, Around, Held, Term
-from zerogap.translation.language_model import BEGIN
 
 
 def look_around(around: Around) -> tuple[Scores, Scores]:

@@ -13,7 +13,8 @@ from typing import Any, get_args
 import numpy as np
 
 from zerogap.errors import VerificationError
-from zerogap.proof.certificate import Certificate, Leaf, shorten
+from zerogap.problems.json_values import shorten
+from zerogap.proof.certificate import Certificate, Leaf
 from zerogap.proof.solution import Solution, Trace
 
 MOST_LEVELS = 60  # of certificates within certificates

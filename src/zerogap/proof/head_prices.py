@@ -15,16 +15,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.dependency.problem import Problem
 from zerogap.errors import VerificationError
 from zerogap.grid import Scores
+from zerogap.problems.dependency.problem import Problem
 from zerogap.proof.certificate import Certificate, HeadPrices, Leaf, Leaves, Screened
 from zerogap.proof.dependency_charts import arc_chart
 from zerogap.proof.exact_values import Units, check_exact, from_units, in_units, units_of
 from zerogap.proof.leaves import check_cover
 
 if TYPE_CHECKING:
-    from zerogap.dependency.head_automaton import HeadAutomaton
+    from zerogap.problems.dependency.head_automaton import HeadAutomaton
 
 KNOWN = {"siblings", "stops", "grandparents", "outermost", "grandsiblings", "trisiblings", "automata"}
 Allowed = NDArray[np.bool_]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from zerogap.errors import VerificationError
 from zerogap.grid import Scores, floor_to_unit
-from zerogap.hypergraph.problem import Problem
+from zerogap.problems.hypergraph import Problem
 from zerogap.proof.certificate import Certificate, DynamicProgram, Leaves, Multipliers, Signatures, Unsatisfiable
 from zerogap.proof.leaves import check_cover
 from zerogap.proof.multipliers import checked_multipliers

@@ -17,7 +17,7 @@ from zerogap.proof.multipliers import checked_multipliers
 from zerogap.structures.linear import agreement
 
 if TYPE_CHECKING:
-    from zerogap.constituency.lexical_agreement import LexicalAgreement
+    from zerogap.problems.constituency.lexical_agreement import LexicalAgreement
 
 
 def agreement_bound(problem: LexicalAgreement, certificate: Certificate) -> float:

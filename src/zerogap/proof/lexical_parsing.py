@@ -18,7 +18,7 @@ from zerogap.grid import Scores
 from zerogap.proof.certificate import Certificate, DynamicProgram
 
 if TYPE_CHECKING:
-    from zerogap.constituency.lexical_problem import LexicalProblem
+    from zerogap.problems.constituency.lexical import LexicalProblem
 
 Numbers = NDArray[np.int64]
 

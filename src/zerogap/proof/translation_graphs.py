@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from zerogap.errors import VerificationError
 from zerogap.grid import Scores
-from zerogap.translation.phrase_constraints import WALL, ZONE, Rules
-from zerogap.translation.phrase_problem import PhraseProblem
+from zerogap.problems.translation.phrase_constraints import WALL, ZONE, Rules
+from zerogap.problems.translation.phrases import PhraseProblem
 
 FEW, MANY = 200_000, 4_000_000  # hypotheses that are tried before the graph is tightened, and in the end
 FEW_ARCS = 1_000_000  # with more arcs, there is no use in trying

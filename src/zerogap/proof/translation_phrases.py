@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 
 from zerogap.errors import VerificationError
 from zerogap.grid import MANTISSA_BITS, Scores
+from zerogap.problems.translation.phrases import PhraseProblem
 from zerogap.proof.certificate import Certificate, Multipliers
 from zerogap.proof.translation_graphs import Integers, PathGraph, largest_above, path_graph
-from zerogap.translation.phrase_problem import PhraseProblem
 
 MOST_ARCS = 20_000_000
 

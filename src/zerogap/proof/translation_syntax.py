@@ -11,11 +11,11 @@ import numpy as np
 
 from zerogap.errors import VerificationError
 from zerogap.grid import Scores
+from zerogap.problems.translation.forest_problem import SyntaxProblem
 from zerogap.proof.certificate import Certificate, DynamicProgram, Multipliers
 from zerogap.proof.forest_bounds import Around
 from zerogap.proof.forest_pieces import Pieces
 from zerogap.proof.forest_rounds import relaxed
-from zerogap.translation.syntax_problem import SyntaxProblem
 
 
 def syntax_bound(problem: SyntaxProblem, certificate: Certificate, claimed: float) -> float:

@@ -11,12 +11,15 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from zerogap.constituency.lexical_agreement import LexicalAgreement
-from zerogap.constituency.lexical_problem import LexicalProblem
-from zerogap.constituency.problem import JointProblem
-from zerogap.dependency.problem import Problem as DependencyProblem
-from zerogap.errors import InputError, InvalidStructure, VerificationError
-from zerogap.hypergraph.problem import Problem as HypergraphProblem
+from zerogap.errors import InputError, InvalidStructure, VerificationError, public_name
+from zerogap.problems.constituency.joint import JointProblem
+from zerogap.problems.constituency.lexical import LexicalProblem
+from zerogap.problems.constituency.lexical_agreement import LexicalAgreement
+from zerogap.problems.dependency.problem import Problem as DependencyProblem
+from zerogap.problems.hypergraph import Problem as HypergraphProblem
+from zerogap.problems.sequence.problem import Problem as SequenceProblem
+from zerogap.problems.translation.forest_problem import SyntaxProblem
+from zerogap.problems.translation.phrases import PhraseProblem
 from zerogap.proof.constituency import joint_bound
 from zerogap.proof.dependency import dependency_bound
 from zerogap.proof.dependency_alternatives import dependency_alternatives
@@ -28,9 +31,6 @@ from zerogap.proof.sequence import sequence_alternatives, sequence_bound
 from zerogap.proof.solution import Solution
 from zerogap.proof.translation_phrases import phrase_alternatives, phrase_bound
 from zerogap.proof.translation_syntax import syntax_alternatives, syntax_bound
-from zerogap.sequence.problem import Problem as SequenceProblem
-from zerogap.translation.phrase_problem import PhraseProblem
-from zerogap.translation.syntax_problem import SyntaxProblem
 
 # the bound that a certificate proves; a search may use the claimed one to leave out what cannot beat it
 CHECKERS: dict[type, Callable[[Any, Any, float], float]] = {
@@ -70,7 +70,7 @@ def verify(problem: Any, solution: Solution[Any]) -> Verified:
     The claimed bound may be weaker than what the certificate proves, never stronger.
     """
     if type(problem) not in CHECKERS:
-        known = ", ".join(f"{kind.__module__.split('.')[1]}.{kind.__name__}" for kind in CHECKERS)
+        known = ", ".join(map(public_name, CHECKERS))
         raise InputError(f"problem is a {type(problem).__name__}: expected one of {known}.")
     if type(solution) is not Solution:
         raise InputError(f"solution is a {type(solution).__name__}: expected a Solution.")

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from zerogap.errors import InputError, UnknownMethod
 from zerogap.grid import Scores, floor_to_unit
-from zerogap.oracles.hypergraph import inside_chart, outside_chart, path_of
+from zerogap.oracles.hypergraphs.best_path import inside_chart, outside_chart, path_of
 from zerogap.proof.solution import Trace
 from zerogap.relax.lagrangian import Candidate, History, largest_multipliers, note, take_step
 from zerogap.relax.steps import Progress, polyak

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from zerogap._lazy import lazy
-from zerogap.sequence.constraints import (
+from zerogap.problems.sequence.constraints import (
     Constraint,
     accepted_by,
     at,
@@ -21,16 +21,16 @@ from zerogap.sequence.constraints import (
     span,
     spans,
 )
+from zerogap.problems.sequence.labels import scheme_transitions
+from zerogap.problems.sequence.problem import Problem
 from zerogap.sequence.examples import Example
-from zerogap.sequence.labels import scheme_transitions
-from zerogap.sequence.problem import Problem
 
 if TYPE_CHECKING:
+    from zerogap.papers.tromble2006.relaxation import learned_order
     from zerogap.sequence.adapters import constrain_doc, constrain_logits
-    from zerogap.sequence.decoders import decode, decode_many
+    from zerogap.sequence.decoding.methods import decode, decode_many
     from zerogap.sequence.evaluation import evaluate, segments
     from zerogap.sequence.model import SequenceModel
-    from zerogap.sequence.relaxation import learned_order
     from zerogap.sequence.training import train
 
 __all__ = [
@@ -42,11 +42,11 @@ __all__ = [
 __getattr__, _ = lazy(
     __name__,
     {
-        **dict.fromkeys(("decode", "decode_many"), "zerogap.sequence.decoders"),
+        **dict.fromkeys(("decode", "decode_many"), "zerogap.sequence.decoding.methods"),
         **dict.fromkeys(("constrain_doc", "constrain_logits"), "zerogap.sequence.adapters"),
         **dict.fromkeys(("evaluate", "segments"), "zerogap.sequence.evaluation"),
         "SequenceModel": "zerogap.sequence.model",
-        "learned_order": "zerogap.sequence.relaxation",
+        "learned_order": "zerogap.papers.tromble2006.relaxation",
         "train": "zerogap.sequence.training",
     },
 )

@@ -25,12 +25,12 @@ from numpy.typing import NDArray
 
 from zerogap.errors import InputError, ScoreError, ScoreShapeError
 from zerogap.grid import Scores
-from zerogap.proof.certificate import shorten
+from zerogap.problems.json_values import shorten
+from zerogap.problems.sequence.constraints import Constraint
+from zerogap.problems.sequence.labels import Label, scheme_transitions
+from zerogap.problems.sequence.problem import Problem
 from zerogap.proof.solution import Solution
-from zerogap.sequence.constraints import Constraint
 from zerogap.sequence.evaluation import segments
-from zerogap.sequence.labels import Label, scheme_transitions
-from zerogap.sequence.problem import Problem
 
 SCHEMES = ("BIO", "BIOES", "BILUO", "auto")
 TO_BIOES = {"L": "E", "U": "S"}
@@ -70,7 +70,7 @@ def constrain_logits(
     >>> constrain_logits(logits, {0: "O", 1: "B-PER", 2: "I-PER"}, [no_duplicate("PER")], scheme="BIO", word_ids=[None, 0, 0, 1])
     ['B-PER', 'I-PER']
     """
-    from zerogap.sequence.decoders import decode, decode_many
+    from zerogap.sequence.decoding.methods import decode, decode_many
 
     table = as_array(logits, "logits")
     names = label_names(labels)

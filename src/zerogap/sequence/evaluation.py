@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from zerogap.errors import InputError
-from zerogap.sequence.labels import BEGINS, ENDS
+from zerogap.problems.sequence.labels import BEGINS, ENDS
 from zerogap.structures.counts import Counts
 
 OUTSIDE = "O"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from zerogap.errors import InputError
-from zerogap.sequence.constraints import Constraint
+from zerogap.problems.sequence.constraints import Constraint
 
 
 @dataclass(frozen=True, slots=True)

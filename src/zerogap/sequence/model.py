@@ -12,18 +12,18 @@ from typing import Any
 
 import numpy as np
 
+from zerogap.archive import read_archive, write_archive
 from zerogap.errors import FormatError, InputError
-from zerogap.features.archive import read_archive, write_archive
-from zerogap.features.attributes import FIRST_VALUE, Attributes, attributes_of
-from zerogap.features.features import Features
-from zerogap.features.templates import parse_templates
+from zerogap.features.labels.attributes import FIRST_VALUE, Attributes, attributes_of
+from zerogap.features.labels.index import Features
+from zerogap.features.labels.templates import parse_templates
 from zerogap.grid import Scores
-from zerogap.proof.certificate import expect, number_from_json
-from zerogap.proof.certificate import field as entry
-from zerogap.sequence.constraint_json import constraint_from_json, constraint_to_json
-from zerogap.sequence.constraints import Constraint, compiled, knows_positions, soft
+from zerogap.problems.json_values import expect, number_from_json
+from zerogap.problems.json_values import field as entry
+from zerogap.problems.sequence.constraint_json import constraint_from_json, constraint_to_json
+from zerogap.problems.sequence.constraints import Constraint, compiled, knows_positions, soft
+from zerogap.problems.sequence.problem import Problem
 from zerogap.sequence.examples import Example
-from zerogap.sequence.problem import Problem
 
 FORMAT, VERSION = "zerogap-sequence-model", 1
 ARRAYS = {

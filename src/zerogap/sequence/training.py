@@ -15,22 +15,22 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from zerogap.errors import InputError, UnknownMethod
-from zerogap.features.attributes import Integers
-from zerogap.features.features import Corpus, collect_features, corpus_of
-from zerogap.features.templates import parse_templates
+from zerogap.features.labels.attributes import Integers
+from zerogap.features.labels.index import Corpus, collect_features, corpus_of
+from zerogap.features.labels.templates import parse_templates
 from zerogap.grid import Scores
 from zerogap.learning.averaging import Averaged
 from zerogap.learning.crf import Chains, Masks, Objective, log_likelihood_terms
 from zerogap.learning.lbfgs import minimise
 from zerogap.learning.sgd import Scaled, descend
-from zerogap.oracles.viterbi import ngram_viterbi
-from zerogap.sequence.constraints import Constraint, bind
-from zerogap.sequence.decoders import decode
+from zerogap.oracles.labels.viterbi import ngram_viterbi
+from zerogap.problems.sequence.constraints import Constraint, bind
+from zerogap.problems.sequence.labels import scheme_transitions
+from zerogap.problems.sequence.machine import Machine
+from zerogap.problems.sequence.problem import Problem
+from zerogap.sequence.decoding.methods import decode
 from zerogap.sequence.examples import Example
-from zerogap.sequence.labels import scheme_transitions
-from zerogap.sequence.machine import Machine
 from zerogap.sequence.model import SequenceModel, group_of, priced
-from zerogap.sequence.problem import Problem
 
 DEFAULT_TEMPLATES = (  # chosen on development data of references (Cora, AnyStyle) and names (CoNLL-2002 Spanish)
     "bias",

@@ -31,17 +31,17 @@ SHUTDOWN = 10  # seconds for requests that are in progress
 # what loading a model and decoding with it imports, some of it when it is first used: workers should share it
 USED = {
     "parse": (
-        "zerogap.pipeline.loading", "zerogap.dependency.cascade_passes", "zerogap.dependency.decoders",
-        "zerogap.dependency.dual_decomposition", "zerogap.dependency.dense_agreement",
+        "zerogap.pipeline.loading", "zerogap.dependency.cascade.passes", "zerogap.dependency.decoding.methods",
+        "zerogap.dependency.decoding.agreement.decoder", "zerogap.dependency.decoding.agreement.one_call",
     ),
-    "label": ("zerogap.sequence.model", "zerogap.sequence.decoders"),
-    "trees": ("zerogap.pipeline.tree_parsers", "zerogap.constituency.decoders"),
-    "translate": ("zerogap.translation.translators", "zerogap.translation.decoders"),
+    "label": ("zerogap.sequence.model", "zerogap.sequence.decoding.methods"),
+    "trees": ("zerogap.pipeline.tree_parsers", "zerogap.constituency.joint.decoding"),
+    "translate": ("zerogap.translation.translators", "zerogap.translation.decoding"),
 }  # fmt: skip
 # problems of other kinds may be decoded too
 OTHERS = (
-    "zerogap.dependency.scored_cascade", "zerogap.dependency.factor_decoding", "zerogap.dependency.price_and_cut",
-    "zerogap.hypergraph.decoders", "highspy",
+    "zerogap.dependency.decoding.scored_cascade", "zerogap.dependency.decoding.factors.decoder",
+    "zerogap.dependency.decoding.price_and_cut.decoder", "zerogap.hypergraph.decoding", "highspy",
 )  # fmt: skip
 
 
@@ -98,15 +98,16 @@ def prepare(models: Models, limits: Limits) -> dict[str, Any]:
 
 
 def tree_methods(parser: Any) -> list[str]:
-    from zerogap.constituency.decoders import METHODS
-    from zerogap.constituency.lexical_model import LexicalModel
-    from zerogap.pipeline.lexical_pair import LexicalPair
+    from zerogap.constituency.joint.decoding import METHODS
+    from zerogap.constituency.lexical.model import LexicalModel
+    from zerogap.constituency.lexical.pair import LexicalPair
 
     return ["auto"] if isinstance(parser.model, LexicalModel | LexicalPair) else list(METHODS)
 
 
 def translation_methods(kind: str) -> list[str]:
-    from zerogap.translation import phrase_decoders, syntax_decoders
+    from zerogap.translation.forests import decoding as syntax_decoders
+    from zerogap.translation.phrases import decoding as phrase_decoders
 
     return list((syntax_decoders if kind == "grammar" else phrase_decoders).METHODS)
 

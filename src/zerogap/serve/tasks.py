@@ -10,18 +10,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from pydantic import BaseModel
 
-from zerogap.dependency.sentences import Sentence
+from zerogap.dependency.sentence import Sentence
 from zerogap.errors import InputError, VerificationError
-from zerogap.io.jsonl import example_from
-from zerogap.io.problems import KINDS, problem_from_json, problem_to_json
+from zerogap.io.formats.jsonl import example_from
+from zerogap.io.problems.files import KINDS, problem_from_json, problem_to_json
 from zerogap.pipeline.any_problem import decode_any, length_of, methods_for
 from zerogap.pipeline.sources import Unparsed, from_text
-from zerogap.proof.certificate import number_to_json
+from zerogap.problems.json_values import number_to_json
+from zerogap.problems.sequence.problem import Problem as SequenceProblem
 from zerogap.proof.files import solution_from_json, solution_to_json
 from zerogap.proof.solution import Solution
 from zerogap.proof.verify import verify
 from zerogap.sequence.examples import Example
-from zerogap.sequence.problem import Problem as SequenceProblem
 from zerogap.serve import forms
 from zerogap.serve.limits import Limits, too_many_words
 from zerogap.serve.models import Models

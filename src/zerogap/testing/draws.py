@@ -16,15 +16,15 @@ import numpy as np
 from zerogap import constituency, dependency, hypergraph, sequence
 from zerogap.baselines import brute
 from zerogap.baselines.phrase_brute import best_score as best_phrases
-from zerogap.constituency.lexical_agreement import LexicalAgreement, TagScores
-from zerogap.constituency.lexical_decoders import decode_lexical
-from zerogap.constituency.lexical_joint import decode_agreement
-from zerogap.constituency.lexical_problem import LexicalGrammar, LexicalProblem
-from zerogap.dependency.decoders import METHODS as TREE_METHODS
-from zerogap.dependency.parts import ORDERS
-from zerogap.hypergraph.decoders import METHODS as HYPERGRAPH_METHODS
-from zerogap.oracles.semiring import enumerate_paths
-from zerogap.sequence.decoders import METHODS as SEQUENCE_METHODS
+from zerogap.constituency.lexical.agreement import decode_agreement
+from zerogap.constituency.lexical.decoding import decode_lexical
+from zerogap.dependency.decoding.methods import METHODS as TREE_METHODS
+from zerogap.hypergraph.decoding import METHODS as HYPERGRAPH_METHODS
+from zerogap.oracles.hypergraphs.semiring import enumerate_paths
+from zerogap.problems.constituency.lexical import LexicalGrammar, LexicalProblem
+from zerogap.problems.constituency.lexical_agreement import LexicalAgreement, TagScores
+from zerogap.problems.dependency.parts import ORDERS
+from zerogap.sequence.decoding.methods import METHODS as SEQUENCE_METHODS
 from zerogap.testing.drawing import MOST_PARSES, OF_HIGHS, Method, Random, palette
 from zerogap.testing.translation_draws import best_derivation, draw_forest, draw_phrases, forest_methods, phrase_methods
 

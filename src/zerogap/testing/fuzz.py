@@ -137,7 +137,7 @@ def fuzz(
 
 def save_finding(folder: Path, kind: Kind, name: str, problem: Any, found: tuple[str, str], seed: list[int]) -> None:
     """A JSON file with the shrunk problem and the seed."""
-    from zerogap.io.problems import problem_to_json
+    from zerogap.io.problems.files import problem_to_json
 
     method, message = found
     value: dict[str, Any] = {"task": name, "method": method, "seed": seed, "complaint": message}
@@ -148,7 +148,7 @@ def save_finding(folder: Path, kind: Kind, name: str, problem: Any, found: tuple
 
 def shrunk(kind: Kind, value: dict[str, Any], method: str) -> dict[str, Any]:
     """The smallest problem that can be found by leaving entries out and making numbers simple, with which the method still fails."""
-    from zerogap.io.problems import problem_from_json
+    from zerogap.io.problems.files import problem_from_json
 
     def fails(candidate: dict[str, Any]) -> bool:
         try:

@@ -40,7 +40,7 @@ SHRINKING = 20.0  # seconds of CPU
 TURN = 2000  # inputs to a reader before the next one has its turn
 PLACES = re.compile(r"'(?:[^'\\]|\\.)*'|\"[^\"]*\"|[0-9.e+-]+|\[[^]]*\]")
 
-MEASURED = ("zerogap.io", "zerogap.text", "zerogap.features.archive", "zerogap.testing.readers", "zerogap.testing.reader_seeds")
+MEASURED = ("zerogap.io", "zerogap.text", "zerogap.archive", "zerogap.testing.readers", "zerogap.testing.reader_seeds")
 
 
 class Hang(BaseException):
@@ -230,7 +230,7 @@ def run_atheris(name: str, seconds: float, folder: Path, seed: int) -> None:
 
     for loaded in [module for module in sys.modules if module.startswith(MEASURED)]:
         del sys.modules[loaded]  # what is imported again is measured
-    with atheris.instrument_imports(include=["zerogap.io", "zerogap.text", "zerogap.features.archive"]):
+    with atheris.instrument_imports(include=["zerogap.io", "zerogap.text", "zerogap.archive"]):
         from zerogap.testing.readers import readers as measured_readers
 
         reader = measured_readers()[name]

@@ -12,8 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from zerogap.io.lines import Piece
-from zerogap.io.proofs import object_in
+from zerogap.io.formats.lines import Piece
+from zerogap.io.problems.proofs import object_in
 from zerogap.testing import reader_seeds as seeds
 
 Read = Callable[[bytes], object]
@@ -31,23 +31,23 @@ class Reader:
 
 def readers() -> dict[str, Reader]:
     """All readers by name."""
-    from zerogap.io.arpa import load_language_model
-    from zerogap.io.brackets import read_trees
-    from zerogap.io.columns import read_columns
-    from zerogap.io.conllu import read_conllu
-    from zerogap.io.constraints import load_constraints
-    from zerogap.io.examples import read_records
-    from zerogap.io.forests import forest_from_json
-    from zerogap.io.grammars import read_grammar
-    from zerogap.io.jsonl import read_jsonl
-    from zerogap.io.moses_ini import load_moses_config
-    from zerogap.io.openfst import read_openfst
-    from zerogap.io.phrase_alignments import load_phrase_alignments
-    from zerogap.io.phrase_tables import load_phrase_table
-    from zerogap.io.problems import problem_from_json
-    from zerogap.io.scfg import load_syntax_weights
-    from zerogap.io.scfg import read_grammar as read_synchronous
-    from zerogap.io.translation_weights import load_phrase_weights
+    from zerogap.io.formats.brackets import read_trees
+    from zerogap.io.formats.columns import read_columns
+    from zerogap.io.formats.conllu import read_conllu
+    from zerogap.io.formats.examples import read_records
+    from zerogap.io.formats.grammars import read_grammar
+    from zerogap.io.formats.jsonl import read_jsonl
+    from zerogap.io.formats.openfst import read_openfst
+    from zerogap.io.problems.files import problem_from_json
+    from zerogap.io.problems.forests import forest_from_json
+    from zerogap.io.rules.files import load_constraints
+    from zerogap.io.translation.arpa import load_language_model
+    from zerogap.io.translation.moses_ini import load_moses_config
+    from zerogap.io.translation.phrase_alignments import load_phrase_alignments
+    from zerogap.io.translation.phrase_tables import load_phrase_table
+    from zerogap.io.translation.scfg import load_syntax_weights
+    from zerogap.io.translation.scfg import read_grammar as read_synchronous
+    from zerogap.io.translation.weights import load_phrase_weights
     from zerogap.pipeline.sources import read_text
     from zerogap.proof.files import solution_from_json
 
@@ -110,7 +110,7 @@ def as_json(value: Any) -> bytes:
 
 
 def read_npz(data: bytes) -> None:
-    from zerogap.features.archive import read_archive
+    from zerogap.archive import read_archive
 
     read_archive(io.BytesIO(data), "fuzzed", 1)  # type: ignore[arg-type]  # NumPy takes files too
 
@@ -133,7 +133,7 @@ def archives() -> tuple[bytes, ...]:
 
 def problems() -> list[dict[str, Any]]:
     """A small problem of every kind that has files."""
-    from zerogap.io.problems import problem_to_json
+    from zerogap.io.problems.files import problem_to_json
     from zerogap.testing.draws import KINDS, draw
 
     return [problem_to_json(draw(kind, seed=0)) for kind in KINDS]

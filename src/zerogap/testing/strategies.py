@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from zerogap.dependency.head_automaton import HeadAutomaton
-from zerogap.dependency.parts import ORDERS, Lazy, Sparse, meaning
-from zerogap.dependency.problem import Problem as DependencyProblem
 from zerogap.grid import Scores
+from zerogap.problems.dependency.head_automaton import HeadAutomaton
+from zerogap.problems.dependency.parts import ORDERS, Lazy, Sparse, meaning
+from zerogap.problems.dependency.problem import Problem as DependencyProblem
 from zerogap.structures.hypergraph import Builder, Hypergraph
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.dependency.sentences import Sentence
+from zerogap.dependency.sentence import Sentence
 
 
 def treebank(count: int, seed: int = 0) -> list[Sentence]:

@@ -3,21 +3,21 @@
 from typing import TYPE_CHECKING
 
 from zerogap._lazy import lazy
-from zerogap.translation.language_model import LanguageModel
-from zerogap.translation.phrase_model import PhraseModel
-from zerogap.translation.phrase_problem import PhraseProblem, translation
-from zerogap.translation.phrase_table import Phrase, PhraseTable, PhraseWeights
+from zerogap.problems.translation.language_model import LanguageModel
+from zerogap.problems.translation.phrases import PhraseProblem, translation
+from zerogap.translation.phrases.model import PhraseModel
+from zerogap.translation.phrases.table import Phrase, PhraseTable, PhraseWeights
 
 if TYPE_CHECKING:
-    from zerogap.translation.chart_parsing import translation_forest
-    from zerogap.translation.cube_pruning import cube_prune
-    from zerogap.translation.decoders import decode, decode_many
-    from zerogap.translation.forest import Forest
-    from zerogap.translation.phrase_beam import beam_search
-    from zerogap.translation.phrase_decoders import decode_phrases
-    from zerogap.translation.scfg import SynchronousGrammar
-    from zerogap.translation.syntax_decoders import decode_forest
-    from zerogap.translation.syntax_problem import SyntaxProblem
+    from zerogap.problems.translation.forest import Forest
+    from zerogap.problems.translation.forest_problem import SyntaxProblem
+    from zerogap.translation.decoding import decode, decode_many
+    from zerogap.translation.forests.cube_pruning import cube_prune
+    from zerogap.translation.forests.decoding import decode_forest
+    from zerogap.translation.forests.from_grammar import translation_forest
+    from zerogap.translation.forests.grammar import SynchronousGrammar
+    from zerogap.translation.phrases.beam import beam_search
+    from zerogap.translation.phrases.decoding import decode_phrases
 
 __all__ = [
     "Forest", "LanguageModel", "Phrase", "PhraseModel", "PhraseProblem", "PhraseTable", "PhraseWeights", "SynchronousGrammar",
@@ -28,15 +28,15 @@ __all__ = [
 __getattr__, _ = lazy(
     __name__,
     {
-        "Forest": ".forest",
-        "SynchronousGrammar": ".scfg",
-        "SyntaxProblem": ".syntax_problem",
-        "beam_search": ".phrase_beam",
-        "cube_prune": ".cube_pruning",
-        "decode": ".decoders",
-        "decode_forest": ".syntax_decoders",
-        "decode_many": ".decoders",
-        "decode_phrases": ".phrase_decoders",
-        "translation_forest": ".chart_parsing",
+        "Forest": "zerogap.problems.translation.forest",
+        "SynchronousGrammar": "zerogap.translation.forests.grammar",
+        "SyntaxProblem": "zerogap.problems.translation.forest_problem",
+        "beam_search": "zerogap.translation.phrases.beam",
+        "cube_prune": "zerogap.translation.forests.cube_pruning",
+        "decode": "zerogap.translation.decoding",
+        "decode_forest": "zerogap.translation.forests.decoding",
+        "decode_many": "zerogap.translation.decoding",
+        "decode_phrases": "zerogap.translation.phrases.decoding",
+        "translation_forest": "zerogap.translation.forests.from_grammar",
     },
 )

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from zerogap.errors import FormatError
-from zerogap.translation.phrase_problem import Derivation
+from zerogap.problems.translation.phrases import Derivation
 
 BAR = "|||"
 SEGMENT = re.compile(r"\|(\d+)-(\d+)\|")

@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from zerogap.errors import InputError
+from zerogap.problems.translation.forest_problem import SyntaxProblem
+from zerogap.problems.translation.language_model import LanguageModel
+from zerogap.problems.translation.phrase_constraints import Constraints
+from zerogap.problems.translation.phrases import Derivation, PhraseProblem, translation
 from zerogap.proof.solution import Solution
-from zerogap.translation.chart_parsing import sentence_problem, translation_forest
-from zerogap.translation.language_model import LanguageModel
-from zerogap.translation.phrase_constraints import Constraints
-from zerogap.translation.phrase_decoders import decode_phrases
-from zerogap.translation.phrase_model import PhraseModel
-from zerogap.translation.phrase_problem import Derivation, PhraseProblem, translation
-from zerogap.translation.phrase_table import LOWEST, PhraseTable, PhraseWeights
-from zerogap.translation.scfg import LANGUAGE_MODEL, PASS_THROUGH, WORDS, SynchronousGrammar, check_weights
-from zerogap.translation.syntax_decoders import decode_forest
-from zerogap.translation.syntax_problem import SyntaxProblem
-from zerogap.translation.tree_rules import GLUE, Node, TreeRule, check_features, tree_forest
+from zerogap.translation.forests.decoding import decode_forest
+from zerogap.translation.forests.from_grammar import sentence_problem, translation_forest
+from zerogap.translation.forests.from_tree import GLUE, Node, TreeRule, check_features, tree_forest
+from zerogap.translation.forests.grammar import LANGUAGE_MODEL, PASS_THROUGH, WORDS, SynchronousGrammar, check_weights
+from zerogap.translation.phrases.decoding import decode_phrases
+from zerogap.translation.phrases.model import PhraseModel
+from zerogap.translation.phrases.table import LOWEST, PhraseTable, PhraseWeights
 
 LOG_OF_10 = math.log(10.0)
 MOSES_TABLE = "TranslationModel0"

@@ -1,0 +1,1 @@
+"""`zerogap evaluate`: one module a task."""

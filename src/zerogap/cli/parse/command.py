@@ -1,0 +1,317 @@
+"""`zerogap parse`: text or treebank files in, the best trees out, and a proof of each if asked."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from zerogap.cli import options
+from zerogap.cli.decode import GAP_LEFT_OPEN
+from zerogap.cli.notes import MOST_NOTES
+from zerogap.cli.options import counted
+from zerogap.cli.progress import Steps, progress
+from zerogap.cli.run import do, job_of_command
+from zerogap.errors import FormatError, InputError, UnknownMethod
+from zerogap.pipeline.treebanks import COLUMNS
+
+if TYPE_CHECKING:
+    from zerogap.pipeline.document import ParsedSentence
+    from zerogap.pipeline.sources import Unparsed
+    from zerogap.pipeline.stages import Pipeline
+
+FORMATS = ("conllu", "json", "tree")
+TAGS = ("keep", "predict")
+POLICIES = ("stop", "skip")
+BRACKETED = (".mrg", ".ptb", ".trees", ".brackets")
+TREEBANKS, TEXTS = (".conllu", ".conllx", ".conll"), (".txt",)
+
+
+def parse_command(
+    input: Annotated[
+        str,
+        typer.Argument(
+            help="A text in quotation marks; or a file: .conllu, .conllx or .txt, .gz or not; - for standard input.", metavar="INPUT"
+        ),
+    ],
+    model: options.Pipeline = "en",
+    tagger: options.TaggerOption = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write here instead of to standard output.", metavar="FILE")] = None,
+    format: Annotated[
+        str | None,
+        typer.Option(help="conllu, json (a line for every sentence) or tree (a drawing). A text on a terminal is drawn.", metavar="FORMAT"),
+    ] = None,
+    tags: options.Tags = "keep",
+    lines: Annotated[bool, typer.Option("--lines", help="In text, every line end is the end of a sentence.")] = False,
+    certificates: Annotated[
+        Path | None, typer.Option(help="Write a line of JSON for every sentence: problem, solution and certificate.", metavar="FILE.jsonl")
+    ] = None,
+    on_error: options.OnError = "stop",
+    input_format: Annotated[
+        str,
+        typer.Option(
+            help="auto, text, conllu, conllx, or treebank for one of the two. auto goes by the suffix, then by what the file begins with.",
+            metavar="FORMAT",
+        ),
+    ] = "auto",
+    fast: Annotated[bool, typer.Option("--fast", help="The same as --method cascade: trees without a proof.")] = False,
+    method: Annotated[
+        str,
+        typer.Option(
+            help="auto; cascade: without a proof, at most a third faster with the model en, and 0.15 points of UAS less; exact-cascade:"
+            " the best of all trees, not only of those that the pruner leaves, for models trained with --penalties, or with --cascade"
+            " and --bounds (en is not).",
+            metavar="METHOD",
+        ),
+    ] = "auto",
+    constituency: options.Constituency = None,
+    glue: options.Glue = False,
+    engine: options.Engine = None,
+    threads: options.Threads = None,
+) -> None:
+    """Parse text or a treebank, and prove that no tree scores higher.
+
+    Text is cut into sentences and words, and tagged. Files are written as they were, with new heads and relations.
+
+    Every sentence gets a comment that says whether its tree is proven to be the best.
+
+    [bold]zerogap parse "Time flies like an arrow."[/bold]
+
+    [bold]zerogap parse article.txt -o article.conllu[/bold]
+
+    [bold]cat article.txt | zerogap parse - --format json[/bold]
+
+    [bold]zerogap parse --constituency trees.npz article.txt[/bold] gives constituency trees (--format brackets, tree, json or svg)
+
+    [bold]zerogap parse corpus.conllu --fast -o parsed.conllu[/bold] (by a cascade, without a proof)
+
+    [bold]zerogap parse test.conllu --model mine.npz -o parsed.conllu --certificates proofs.jsonl[/bold]
+
+    [bold]zerogap parse "corpus/*.txt.gz" --engine local -o parsed[/bold] (many files: see [bold]zerogap run[/bold])
+
+    Then check: [bold]zerogap verify proofs.jsonl[/bold], [bold]zerogap evaluate dependency test.conllu parsed.conllu[/bold]
+    """
+    from zerogap.io.formats.lines import writing
+
+    if fast and method not in ("auto", "cascade"):
+        raise typer.BadParameter(f"--fast was given with --method {method}: expected one of them.")
+    method = "cascade" if fast else method
+    if engine is not None:
+        given = "lines" if lines and input_format in ("auto", "text") else input_format
+        chosen: dict[str, object] = {"model": model, "tagger": tagger, "tags": tags, "format": format or "conllu", "method": method}
+        chosen["certificates"] = certificates is not None
+        do(job_of_command("parse", input, output, engine, chosen, workers=threads, format=given))
+        return
+    is_text = is_a_text(input) and not (constituency is not None and input.endswith(BRACKETED))
+    if constituency is not None:
+        from zerogap.cli.parse.constituency import parse_constituency
+
+        parse_constituency(
+            input, constituency, is_text=is_text, output=output, format=format, lines=lines, certificates=certificates,
+            on_error=on_error, input_format=input_format, glue=glue, time_limit=None,
+        )  # fmt: skip
+        return
+    for what, given, known in (("--format", format or "conllu", FORMATS), ("--tags", tags, TAGS), ("--on-error", on_error, POLICIES)):
+        if given not in known:
+            raise UnknownMethod(what, given, known)
+    to_terminal = output is None and sys.stdout.isatty()
+    shown = format or ("tree" if is_text and to_terminal else "conllu")
+    tally = Tally(unproven="" if method != "cascade" else "--fast" if fast else "--method cascade")
+    kind = "text" if is_text else kind_of_file(input, input_format)
+    pipeline = load_pipeline(model, tagger, method)
+    pipeline.check_columns(["form"] if kind == "text" else COLUMNS, keep_tags=tags == "keep")
+    sentences = text_sentences(input, lines) if is_text else file_sentences(input, kind, lines, on_error, tally)
+    job = Job(pipeline, writer_of(shown, to_terminal), tags == "keep", certificates is not None)
+    tally.begin = time.perf_counter()
+    with progress("parsing") as steps, writing(output) as out, writing(certificates) if certificates else nullcontext() as proofs:
+        for answer in answers(job, sentences, threads, on_error, tally, steps):
+            out.write("\n" * (shown == "tree" and tally.sentences > 1) + answer.text)
+            if proofs is not None:
+                proofs.write(answer.proof)
+    tally.note_columns(pipeline)
+    tally.tell()
+
+
+def is_a_text(given: str) -> bool:
+    """Whether an argument is text and not a file: there is no such file, and it does not look like the name of one."""
+    if given == "-":
+        return False
+    try:
+        if os.path.exists(given):
+            return False
+    except ValueError:  # what no file can be called
+        return True
+    name = given.removesuffix(".gz").lower()
+    return not (name.endswith(TREEBANKS) or ((name.endswith(TEXTS) or given.endswith(".gz")) and not any(map(str.isspace, given))))
+
+
+def text_sentences(text: str, lines: bool) -> Iterator[Unparsed]:
+    from zerogap.pipeline.sources import from_text
+
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        raise InputError("the text is not UTF-8: expected UTF-8, as the terminal should send.") from None
+    return from_text(text, lines=lines)
+
+
+def kind_of_file(path: str, given: str) -> str:
+    """Text, or a kind of treebank; what is wrong is said before a model is loaded."""
+    from zerogap.pipeline.sources import KINDS, kind_of
+
+    if given not in KINDS:
+        raise UnknownMethod("--input-format", given, KINDS)
+    if os.path.isdir(path) or (path != "-" and not os.path.exists(path)):
+        raise FormatError(f"{path} cannot be read: {'it is a folder' if os.path.isdir(path) else 'no such file'}.")
+    return kind_of(path) if given == "auto" else given
+
+
+def file_sentences(path: str, kind: str, lines: bool, on_error: str, tally: Tally) -> Iterator[Unparsed]:
+    from zerogap.pipeline.sources import read_any
+
+    return read_any(path, kind=kind, lines=lines, on_error=on_error, report=tally.skip)
+
+
+def load_pipeline(model: str, tagger: str | None, method: str = "auto") -> Pipeline:
+    from zerogap.pipeline.loading import load
+    from zerogap.pipeline.stages import METHODS
+
+    if method not in METHODS:  # before a model is loaded
+        raise UnknownMethod("--method", method, METHODS)
+    return load(model, tagger=tagger).by(method)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    text: str
+    proof: str
+    words: int
+    proven: bool
+    filled: tuple[str, ...]  # columns in which some word has something, as far as they were not known to
+    parsed: ParsedSentence | None  # if it is to be kept
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is done with every sentence, by threads or processes."""
+
+    pipeline: Pipeline
+    write: Callable[[ParsedSentence], str]
+    keep_tags: bool
+    with_proof: bool = False
+    keep: bool = False
+    filled: set[str] = field(default_factory=set)
+
+    def __call__(self, unparsed: Unparsed) -> Answer | InputError:
+        try:
+            return self.answer(unparsed, self.pipeline.parse_one(unparsed, keep_tags=self.keep_tags))
+        except InputError as error:
+            return FormatError(f"{unparsed.where}: {error}" if unparsed.where else str(error))
+
+    def together(self, unparsed: list[Unparsed]) -> list[Answer | InputError]:
+        try:
+            found = self.pipeline.parse_together(unparsed, keep_tags=self.keep_tags)
+            return [self.answer(*both) for both in zip(unparsed, found, strict=True)]
+        except InputError:  # of one of them: it is found when each is alone
+            return [self(one) for one in unparsed]
+
+    def answer(self, unparsed: Unparsed, parsed: ParsedSentence) -> Answer:
+        proof = proof_of(parsed, unparsed) if self.with_proof else ""
+        columns = [name for name in self.pipeline.parser.columns if name not in self.filled]
+        new = tuple(name for name in columns if any(value != "_" for value in parsed.column(name)))
+        self.filled.update(new)
+        return Answer(self.write(parsed), proof, len(parsed), parsed.status == "optimal", new, parsed if self.keep else None)
+
+
+def answers(job: Job, sentences: Iterable[Unparsed], threads: int | None, on_error: str, tally: Tally, steps: Steps) -> Iterator[Answer]:
+    """In the order of the sentences. One that cannot be parsed is left out, or stops everything."""
+    from zerogap.pipeline.in_order import mapped, mapped_together
+
+    size, processes = job.pipeline.at_once, not job.keep
+    all_found = (
+        mapped_together(job.together, sentences, size, threads, processes=processes)
+        if size > 1
+        else mapped(job, sentences, threads, processes=processes)
+    )
+    for found in all_found:
+        if isinstance(found, Answer):
+            tally.count(found)
+            steps.advance(f"parsing: {tally.words:,} words, {tally.words / (time.perf_counter() - tally.begin):,.0f} per second")
+            yield found
+        elif on_error == "stop":
+            raise found
+        else:
+            tally.skip(str(found))
+
+
+def writer_of(format: str, to_terminal: bool) -> Callable[[ParsedSentence], str]:
+    if format == "conllu":
+        return lambda parsed: parsed.to_conllu()
+    if format == "json":
+        return lambda parsed: json.dumps(parsed.to_json(), ensure_ascii=False) + "\n"
+    width = (os.get_terminal_size(sys.stdout.fileno()).columns if to_terminal else 0) or None  # some terminals say 0
+    colour = to_terminal and "NO_COLOR" not in os.environ and os.environ.get("TERM") != "dumb"
+    return lambda parsed: parsed.draw(width=width, colour=colour) + "\n"
+
+
+def proof_of(parsed: ParsedSentence, unparsed: Unparsed) -> str:
+    from zerogap.io.problems.proofs import proof_line
+
+    return proof_line(parsed.problem, parsed.solution, {"line": unparsed.line, "id": parsed.sentence.name})
+
+
+@dataclass(slots=True)
+class Tally:
+    """What happened, for the summary at the end."""
+
+    begin: float = field(default_factory=time.perf_counter)
+    unproven: str = ""  # the option that asked for trees without proofs
+    sentences: int = 0
+    words: int = 0
+    proven: int = 0
+    skipped: int = 0
+    notes: list[str] = field(default_factory=list)
+    filled: set[str] = field(default_factory=set)  # columns in which some word has something
+
+    def count(self, answer: Answer) -> None:
+        self.sentences += 1
+        self.words += answer.words
+        self.proven += answer.proven
+        self.filled.update(answer.filled)
+
+    def skip(self, note: str) -> None:
+        self.skipped += 1
+        if len(self.notes) < MOST_NOTES:
+            self.notes.append(f"{note} Left out.")
+
+    def note_columns(self, pipeline: Pipeline) -> None:
+        """Says which columns the parser reads in vain."""
+        empty = [name for name in pipeline.parser.columns if name not in self.filled]
+        if self.sentences and empty:
+            hint = "" if pipeline.tagger else " (--tagger en finds upos and xpos)" * bool({"upos", "xpos"} & set(empty))
+            self.notes.append(f"The parser reads {', '.join(empty)}, and no word has any: the trees are worse than they could be{hint}.")
+
+    def tell(self) -> None:
+        """The summary on standard error; exit code 3 if a gap was left open, unless nobody asked for proofs."""
+        for note in self.notes:
+            print(note, file=sys.stderr)
+        if self.skipped > MOST_NOTES:
+            print(f"... {self.skipped:,} were left out in all.", file=sys.stderr)
+        seconds = time.perf_counter() - self.begin
+        open_gaps = self.sentences - self.proven
+        proven = f"{self.proven:,} proven optimal, {open_gaps:,} with a gap left open" if open_gaps else "all proven optimal"
+        if self.unproven:
+            proven = f"not proven: {self.unproven}"
+        speed = f", {self.words / seconds:,.0f} words per second" if seconds >= 1.0 else ""
+        parts = [counted(self.sentences, "sentence"), f"{counted(self.words, 'word')}: {proven}" if self.sentences else "nothing to parse"]
+        print(f"{', '.join(parts)} ({seconds:.1f} s{speed})", file=sys.stderr)
+        if open_gaps and not self.unproven:
+            raise typer.Exit(GAP_LEFT_OPEN)

@@ -1,0 +1,1 @@
+"""`zerogap train`: one module a task."""

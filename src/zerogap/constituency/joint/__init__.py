@@ -1,0 +1,1 @@
+"""A grammar and a tagger that must agree."""

@@ -1,0 +1,1 @@
+"""Lexicalised grammars, alone and with other models."""

@@ -1,0 +1,1 @@
+"""Treebank trees: reading, cleaning, binarising, head rules."""

@@ -1,0 +1,112 @@
+"""An exact cascade for parsers whose larger parts only cost: arcs, a core of them, and what could still be better (`penalty_search`)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from zerogap.dependency.cascade.approximate import NO_TOKENS, FastParse
+from zerogap.dependency.cascade.bounded_cascade import ExactCascade
+from zerogap.dependency.cascade.exact_search import MARGIN, STEP, parse_under_penalties
+from zerogap.dependency.cascade.penalties import OF_ARCS, has_penalties_only
+from zerogap.dependency.parser.parser import Parser, sharing_tokens
+from zerogap.dependency.sentence import Sentence
+from zerogap.errors import InputError
+from zerogap.features.parts.model import PartModel, cells_of_kinds
+from zerogap.features.parts.templates import EVERY_KIND
+from zerogap.features.parts.weights import Table
+from zerogap.problems.dependency.problem import Problem
+from zerogap.proof.certificate import DynamicProgram
+from zerogap.proof.solution import Solution, Trace
+
+LARGER = tuple(kind for kind in EVERY_KIND if kind not in OF_ARCS)
+
+
+def exact_cascade(parser: Parser) -> PenaltyCascade | ExactCascade:
+    """The faster one of those that the parser is made for; InputError if it is for neither."""
+    is_third = parser.order == "grandsibling" and parser.projective
+    if is_third and has_penalties_only(parser.model):
+        return PenaltyCascade(parser)
+    if not is_third or not parser.passes or parser.bounds is None:
+        kind = f"{'projective' if parser.projective else 'non-projective'} parser of order {parser.order!r}"
+        lacking = " and ".join(name for name, given in (("cascade", parser.passes), ("bounds", parser.bounds)) if not given)
+        raise InputError(
+            f"this is a {kind}{f' without {lacking}' if lacking else ''}: expected a projective one of order 'grandsibling'"
+            " trained with --penalties, or with --cascade and --bounds; the bundled model en is neither. To train one:"
+            " zerogap train dependency train.conllu --dev dev.conllu -o sure.npz --penalties."
+        )
+    return ExactCascade(parser)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PenaltyCascade:
+    """For a third-order parser that was trained with penalties; it needs no passes."""
+
+    parser: Parser
+    margin: float = MARGIN
+    step: float = STEP
+    tables: tuple[Table, Table] = field(init=False, repr=False)  # of arcs, and of larger parts: each is smaller than both
+
+    def __post_init__(self) -> None:
+        for name, value in (("margin", self.margin), ("step", self.step)):
+            if not value >= 0.0:  # the core would have no tree, or not grow
+                raise InputError(f"{name} is {value!r}: expected a number, 0 or more.")
+        parser = sharing_tokens(self.parser)
+        if parser.order != "grandsibling" or not parser.projective or not has_penalties_only(parser.model):
+            raise InputError(
+                f"the parser is {'a projective' if parser.projective else 'a non-projective'} one of order {parser.order!r} whose larger"
+                f" parts {'only cost' if has_penalties_only(parser.model) else 'score more than 0'}: expected a projective one of order"
+                " 'grandsibling' whose larger parts only cost; zerogap train dependency ... --penalties trains one."
+            )
+        object.__setattr__(self, "parser", parser)
+        object.__setattr__(self, "tables", (table_of(parser.model, OF_ARCS), table_of(parser.model, LARGER)))
+
+    @property
+    def order(self) -> str:
+        return self.parser.order
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Those that a sentence needs."""
+        return self.parser.columns
+
+    def problem(self, sentence: Sentence) -> Problem:
+        """All trees of the sentence."""
+        return replace(self.parser, pruner=None, stored_bounds=None).problem(sentence)
+
+    def parse(self, sentence: Sentence) -> FastParse:
+        """The best tree of all, with its proof."""
+        return self.parse_together([sentence])[0]
+
+    def parse_together(self, sentences: Sequence[Sentence]) -> list[FastParse]:
+        """The same for some sentences at once."""
+        begin = time.perf_counter()
+        parser, features = self.parser, self.parser.model.features
+        for sentence in sentences:
+            parser.check(sentence)
+        rows = [features.tokens.of(sentence.columns, len(sentence)) for sentence in sentences]
+        starts = np.cumsum([0, *map(len, rows)])
+        flat, (scores, bounds) = np.empty(sum(map(len, sentences)), dtype=np.int64), np.empty((2, len(sentences)))
+        parse_under_penalties(
+            np.concatenate(rows or [NO_TOKENS]), starts, features.n_roles, features.readings, features.terms, features.counts,
+            *features.plan, *self.tables[0], *self.tables[1], *parser.model.table, 1 if parser.single_root else 0, self.margin, self.step,
+            flat, scores, bounds,
+        )  # fmt: skip
+        seconds = ((time.perf_counter() - begin) / max(len(sentences), 1),)
+        found, at, heads_of_all = list[FastParse](), 0, flat.tolist()
+        for sentence, hashes, score, bound in zip(sentences, rows, scores.tolist(), bounds.tolist(), strict=True):
+            n = len(sentence)
+            heads = tuple(heads_of_all[at : at + n])
+            labels = parser.labeller.label(sentence.columns, flat[at : at + n], hashes) if parser.labeller else None
+            solution = Solution(heads, score, bound, DynamicProgram(), Trace((bound,), (score,), seconds))
+            found.append(FastParse(sentence, labels, solution, self))
+            at += n
+        return found
+
+
+def table_of(model: PartModel, kinds: Sequence[str]) -> Table:
+    cells, jumps = cells_of_kinds(model, kinds)
+    return cells, np.array([model.unit]), jumps

@@ -1,0 +1,194 @@
+"""The best of all trees under a third-order model whose larger parts only cost (`penalties`): most arcs are never looked at again.
+
+No tree scores more than its arcs, so first-order max-marginals bound every tree with an arc (Rush 2014, section 8.4.1, but proved):
+
+1. The core: arcs of trees whose arcs alone score no less than the best ones do, but for a margin. All parts of the core are
+   scored, and its best tree is the candidate. If no arc outside has a max-marginal of the candidate's score, it is the best tree.
+2. If one has, trees that leave the core are bounded by `oracles.trees.core_bounds`, with parts whose arcs are in the core as they are and
+all
+   others at 0. What good trees pay for larger parts then is in their bounds, too: few arcs are left, often none.
+3. Those with the highest bounds come into the core, what cannot reach the candidate leaves it, and so on from 1.
+
+Each step leaves all arcs of all trees that score as much as the candidate: the tree is the one that the full parser finds, ties included.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+# a kernel's types are its signature
+
+from __future__ import annotations
+
+import numpy as np
+
+from zerogap.dependency.candidate_arcs import lay_out
+from zerogap.dependency.cascade.core import lay_out_core
+from zerogap.dependency.scoring.parts import ACROSS, SENTENCE, TABLE, crosses, score_arcs, score_candidates, sum_weights
+from zerogap.dependency.scoring.tree_features import choice_keys
+from zerogap.features.parts.keys import PAD, fill_partial
+from zerogap.kernels import boolean, float64, inner, int64, kernel, readonly, writable
+from zerogap.oracles.push import push_max
+from zerogap.oracles.trees.core_bounds import core_max_marginals
+from zerogap.oracles.trees.grandsiblings import grandsibling_kernel
+from zerogap.oracles.trees.projective_marginals import inside_outside
+from zerogap.oracles.trees.semifield import add, larger, subtract
+
+MARGIN, STEP = 1.0, 1.0  # in wrong arcs of MIRA: chosen on development data
+
+
+@inner
+def score_core(partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, arcs, core):
+    """All parts of the arcs of the core, as the grand-sibling kernel reads them: contexts, modifier_start, modifiers, context, starts of
+    scores and of stops, scores, stops."""
+    n, n_arcs = arcs.shape[0] - 1, 0
+    of_core = np.empty((n + 1, n + 1))
+    for h in range(n + 1):
+        for m in range(n + 1):
+            n_arcs += core[h, m]
+            of_core[h, m] = arcs[h, m] if core[h, m] else -np.inf
+    contexts, modifier_start = np.empty(n + 1, dtype=np.int64), np.empty(2 * n + 3, dtype=np.int64)
+    of_arcs, starts = np.empty((3, n_arcs), dtype=np.int64), np.empty((4, 2 * n + 3), dtype=np.int64)
+    modifiers, context, score_start, stop_start = of_arcs[1], of_arcs[2], starts[0], starts[1]
+    lay_out(core, 1, contexts, modifier_start, of_arcs[0], modifiers, context, starts)
+    scores, stops = np.empty(score_start[2 * n + 2]), np.empty(stop_start[2 * n + 2])
+    score_candidates(
+        partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, of_core, 1, 0,
+        contexts, modifier_start, modifiers, context, score_start, stop_start, scores, stops,
+    )  # fmt: skip
+    return contexts, modifier_start, modifiers, context, score_start, stop_start, scores, stops
+
+
+@inner
+def bound_arcs(arcs, left, core, known_start, known, stop_start, stops, single_root, least, marginals):
+    """What no tree of the arcs that are left scores more than. `known` are the scores of parts of the core, `stops` those of its ends.
+
+    Parts that the core itself cannot have, as a word has no other head there, are not known. out: marginals (n + 1, n + 1), of every arc,
+    less if below `least`.
+    """
+    n = arcs.shape[0] - 1
+    contexts, start, context, in_core, core_start, core_modifiers, pair_start, score_start, n_core, likely = lay_out_core(left, core)
+    first, later, pairs = np.empty((start[n + 1], n + 1)), np.empty((start[n + 1], n + 1)), np.empty(score_start[2 * n + 2])
+    ends, none = np.zeros((n + 1, n + 1)), np.empty((n + 1, 2))
+    for h in range(n + 1):
+        for k in range(contexts[h]):
+            r, is_likely = start[h] + k, h == 0 or k < n_core[h]
+            for m in range(n + 1):
+                crossing = h > 0 and is_likely and crosses(likely[h, k], h, m)
+                first[r, m] = later[r, m] = arcs[h, m] if left[h, m] and not crossing else -np.inf
+            for place in range(2 * h, 2 * h + 2):
+                begin, size = core_start[place], core_start[place + 1] - core_start[place]
+                for j in range(size):
+                    m = core_modifiers[begin + j]
+                    most, row = first[r, m], known_start[place] + k * (size + 1) * size + j
+                    for i in range(-1, j):  # -1: m is the first
+                        score = known[row + (i + 1) * size] if is_likely else -np.inf
+                        score = score if score > -np.inf else most
+                        if i < 0:
+                            first[r, m] = score
+                        else:
+                            pairs[score_start[place] + (k * size + j) * size + i] = score
+        for side in range(2):
+            place = 2 * h + side
+            none[h, side] = stops[stop_start[place]]
+            for j in range(core_start[place + 1] - core_start[place]):
+                ends[h, core_modifiers[core_start[place] + j]] = stops[stop_start[place] + j + 1]
+    return core_max_marginals(
+        contexts, start, context, in_core, core_start, core_modifiers, pair_start, score_start, first, later, pairs, ends, none,
+        single_root, least, marginals,
+    )  # fmt: skip
+
+
+@inner
+def is_beyond(left, core, marginals, score):
+    """Whether trees that score as much may have arcs outside the core. out: left, without arcs that none of them has."""
+    found = False
+    for h in range(left.shape[0]):
+        for m in range(left.shape[0]):
+            left[h, m] &= marginals[h, m] >= score
+            found |= left[h, m] and not core[h, m]
+    return found
+
+
+@kernel(
+    float64(
+        *SENTENCE, readonly(int64, 2), *TABLE, *TABLE, int64, float64, float64,
+        writable(int64, 1), writable(boolean, 2), writable(float64, 2),
+    )
+)  # fmt: skip
+def best_under_penalties(
+    partial, kind_start, relation, run_end, templates, codes, totals, arc_cells, arc_numbers, arc_jumps, cells, numbers, jumps,
+    single_root, margin, step, heads, left, marginals,
+):  # fmt: skip
+    """The score of the best tree; weights of arcs have a table of their own.
+
+    The core begins with a `margin`, and grows by arcs of trees whose bounds are at most a `step` below the highest one: there is always
+    one, since what is in the core already is no more than the candidate. out: heads; left (n + 1, n + 1), arcs of all trees that score
+    as much; marginals (n + 1, n + 1), bounds on trees with each arc, less if those are below the candidate's score.
+    """
+    n = heads.size
+    allowed, arcs = np.ones((n + 1, n + 1), dtype=np.bool_), np.empty((n + 1, n + 1))
+    for h in range(n + 1):
+        allowed[h, h] = allowed[h, 0] = False
+    score_arcs(
+        partial, kind_start, relation, run_end, templates, codes, totals, allowed, arc_cells, arc_numbers, arc_jumps, arcs
+    )  # fmt: skip
+    best = inside_outside(arcs, single_root, push_max, larger, add, subtract, -np.inf, 0.0, marginals)
+    core = np.empty((n + 1, n + 1), dtype=np.bool_)
+    for h in range(n + 1):
+        for m in range(n + 1):
+            left[h, m] = marginals[h, m] > -np.inf
+            core[h, m] = left[h, m] and marginals[h, m] >= -margin
+            marginals[h, m] += best
+    while True:
+        contexts, modifier_start, modifiers, context, score_start, stop_start, scores, stops = score_core(
+            partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, arcs, core
+        )
+        score = grandsibling_kernel(
+            contexts, modifier_start, modifiers, context, score_start, scores, stop_start, stops, single_root, heads
+        )  # fmt: skip
+        if not is_beyond(left, core, marginals, score):
+            return score
+        best = bound_arcs(arcs, left, core, score_start, scores, stop_start, stops, single_root, score, marginals)
+        if not is_beyond(left, core, marginals, score):
+            return score
+        for h in range(n + 1):
+            for m in range(n + 1):
+                core[h, m] = left[h, m] and (core[h, m] or marginals[h, m] >= best - step)
+
+
+@kernel(
+    int64(
+        readonly(int64, 2), readonly(int64, 1), int64, readonly(int64, 2), readonly(int64, 2), readonly(int64, 2), *SENTENCE[1:],
+        *TABLE, *TABLE, *TABLE, int64, float64, float64, writable(int64, 1), writable(float64, 1), writable(float64, 1),
+    )
+)  # fmt: skip
+def parse_under_penalties(
+    hashes, starts, n_roles, readings, terms, counts, kind_start, relation, run_end, templates, codes,
+    arc_cells, arc_numbers, arc_jumps, larger_cells, larger_numbers, larger_jumps, cells, numbers, jumps, single_root, margin, step,
+    heads, scores, bounds,
+):  # fmt: skip
+    """Many sentences at once: the hashes of their tokens stand one after the other (see `features.parts.keys`), and so do their heads.
+
+    Weights are in three tables: of arcs, of larger parts, of all. out: heads; by sentence, the scores of trees, by their definition, and
+    bounds.
+    """
+    at = 0
+    for i in range(starts.size - 1):
+        of_tokens = hashes[starts[i] : starts[i + 1]]
+        n = of_tokens.shape[0] - 2 - 4 * PAD
+        partial = np.empty((n_roles, n + 2, templates.size), dtype=np.int64)
+        totals = np.empty((counts.shape[0], n + 2), dtype=np.int64)
+        fill_partial(of_tokens, readings, terms, counts, partial, totals)
+        left, marginals = np.empty((n + 1, n + 1), dtype=np.bool_), np.empty((n + 1, n + 1))
+        here = heads[at : at + n]
+        bounds[i] = best_under_penalties(
+            partial, kind_start, relation, run_end, templates, codes, totals, arc_cells, arc_numbers, arc_jumps,
+            larger_cells, larger_numbers, larger_jumps, single_root, margin, step, here, left, marginals,
+        )  # fmt: skip
+        for h in range(n + 1):
+            for m in range(n + 1):
+                left[h, m] = m > 0 and here[m - 1] == h  # the tree
+        n_across = kind_start[ACROSS + 1] - kind_start[ACROSS]
+        keys = np.empty(templates.size * (3 * n + 2) + n * n * n_across, dtype=np.int64)
+        size = choice_keys(partial, kind_start, relation, run_end, templates, codes, totals, left, here, keys)
+        scores[i] = sum_weights(keys[:size], cells, numbers, jumps)
+        at += n
+    return 0

@@ -1,0 +1,1 @@
+"""Decoders of dependency trees: one table of methods, and a room for each family."""

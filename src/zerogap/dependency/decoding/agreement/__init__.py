@@ -1,0 +1,1 @@
+"""Dual decomposition: a tree and the automata of all heads agree by prices on arcs."""

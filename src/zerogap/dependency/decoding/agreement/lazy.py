@@ -1,0 +1,227 @@
+"""Dual decomposition that scores few of the largest parts: column generation inside algorithm 9 of Rush 2014.
+
+Grand-siblings are most of what a model has to score. At first each has a bound (`score_bounds`; Riedel et al. 2012, section 4.3) in place
+of its score: tree and heads make the bounds agree, and what they find bounds all trees. Then parts are priced: with a part, a
+head loses so much of the dual. Those that lose little are scored, and prices are sought again from where they were, until all that lose
+little are known. From then on, the parts of every tree that is found are scored, and if that made it worse, prices are sought again: so
+`agreed` goes on as ever, and ends with a tree whose parts are all scored, at a bound that holds whatever the others score.
+"""
+
+# mypy: disable-error-code="no-untyped-def"
+# a kernel's types are its signature
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from zerogap.dependency.decoding.agreement.decoder import agreed
+from zerogap.dependency.decoding.agreement.head_scores import HeadScores
+from zerogap.dependency.decoding.agreement.relaxation import FIRST_RATE, LEAST_RATE, Agreement, Run
+from zerogap.dependency.scoring.bounds import Looks
+from zerogap.dependency.scoring.bounds_offline import missing_codes
+from zerogap.dependency.scoring.heads import heads_under
+from zerogap.dependency.scoring.parts import GRAND, GRANDSIBLING, HEAD, MOD, SENTENCE, SIB, TABLE, turn
+from zerogap.dependency.scoring.single_parts import SentenceParts
+from zerogap.features.parts.bounds import WeightBounds, weights_table
+from zerogap.features.parts.keys import Encoded
+from zerogap.features.parts.model import PartModel
+from zerogap.features.parts.templates import DIRECTION
+from zerogap.features.parts.weight_table import CLEAR
+from zerogap.features.parts.weights import table_shift, weights_of
+from zerogap.grid import Scores
+from zerogap.kernels import boolean, float64, int64, kernel, readonly, writable
+from zerogap.oracles.heads.reduced_costs import joint_slacks
+from zerogap.problems.dependency.parts import parts_of_tree
+from zerogap.proof.solution import Trace
+from zerogap.relax.branching import better
+from zerogap.relax.closing import Closed
+from zerogap.relax.lagrangian import Candidate
+
+if TYPE_CHECKING:
+    from zerogap.dependency.scoring.sentence import Allowed
+
+Integers = NDArray[np.int64]
+SHARE = 0.08  # of the gap: parts that lose less are scored
+LATER_SHARE = 0.3  # later, when trees are found whose parts were not known
+FIRST_STEPS, MORE_STEPS = 40, 60  # with bounds, and after some of them gave way to scores
+
+
+@kernel(
+    int64(
+        *SENTENCE, *TABLE, readonly(float64, 2), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(float64, 2),
+        readonly(float64, 2), readonly(float64, 1), float64, writable(float64, 1), writable(boolean, 1),
+    )
+)  # fmt: skip
+def fill_joints(
+    partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, arcs, modifier_start, modifiers, joint_start,
+    over_pairs, over_contexts, slacks, most, joints, known,
+):  # fmt: skip
+    """Bounds of all grand-siblings if there are no slacks, else scores of those that lose less than `most`; returns how many.
+
+    out: joints, known (as joints): whether a part is scored.
+    """
+    n = arcs.shape[0] - 1
+    shift = table_shift(cells, jumps)
+    keys = np.empty(partial.shape[2], dtype=np.int64)
+    count = 0
+    for h in range(1, n + 1):
+        of_head = partial[HEAD, h]
+        for place in (2 * h, 2 * h + 1):
+            first = modifier_start[place]
+            size = modifier_start[place + 1] - first
+            at = joint_start[place]
+            for g in range(n + 1):
+                if arcs[g, h] == -np.inf:
+                    continue
+                of_grand = partial[GRAND, g]
+                for p in range(size + 1):
+                    for j in range(p, size):
+                        m = modifiers[first + j]
+                        if slacks.shape[0] == 0:
+                            joints[at + p * size + j] = min(over_pairs[g, h], over_contexts[h, m])
+                            count += 1
+                        elif not known[at + p * size + j] and slacks[at + p * size + j] < most:
+                            of_sib, of_mod = partial[SIB, n + 1 if p == 0 else modifiers[first + p - 1]], partial[MOD, m]
+                            code = codes[DIRECTION, turn(g, h, m)]
+                            found = 0
+                            for t in range(kind_start[GRANDSIBLING], kind_start[GRANDSIBLING + 1]):
+                                keys[found] = ((of_grand[t] + of_head[t] + of_sib[t] + of_mod[t] + code) & CLEAR) | templates[t]
+                                found += 1
+                            joints[at + p * size + j] = weights_of(keys, found, cells, numbers, jumps, shift)
+                            known[at + p * size + j] = True
+                            count += 1
+                at += (size + 1) * size
+    return count
+
+
+@dataclass(slots=True, eq=False)
+class LazyHeads:
+    """The scores of a sentence by head, of which grand-siblings have bounds until they are asked for."""
+
+    model: PartModel
+    encoded: Encoded
+    arcs: Scores
+    heads: HeadScores  # `joint` changes
+    parts: SentenceParts
+    bounds: tuple[Scores, Scores]  # over_pairs and over_contexts of `GrandsiblingBounds`
+    known: NDArray[np.bool_]
+    position: Integers  # (n + 1, n + 1): numbers of arcs
+    n_parts: int = 0
+    n_scored: int = 0
+
+    def fill(self, slacks: Scores, most: float) -> int:
+        c = self.heads.candidates
+        return int(
+            fill_joints(
+                self.encoded[0], *self.model.features.plan, *self.model.table, self.arcs, c.modifier_start, c.modifiers, c.score_start,
+                *self.bounds, slacks, most, self.heads.joint, self.known,
+            )
+        )  # fmt: skip
+
+    def score(self, slacks: Scores, most: float) -> int:
+        """Scores the parts that lose less than `most`, and says how many."""
+        count = self.fill(slacks, most)
+        self.n_scored += count
+        return count
+
+    def score_tree(self, heads: Integers) -> int:
+        """Scores the parts of a tree, and says how many were not known."""
+        ((_, found),) = parts_of_tree(heads.tolist(), ["grandsiblings"])
+        if not found:
+            return 0
+        c = self.heads.candidates
+        g, h, s, m = np.array(found, dtype=np.int64).T
+        arc = self.position[h, m]
+        place = 2 * h + (m > h)
+        first = c.modifier_start[place]
+        size = c.modifier_start[place + 1] - first
+        row = np.where(s == h, 0, self.position[h, s] - first + 1)
+        entry = c.score_start[place] + (c.context[self.position[g, h]] * (size + 1) + row) * size + arc - first
+        new = np.flatnonzero(~self.known[entry])
+        if new.size:
+            self.heads.joint[entry[new]] = self.parts.scores("grandsiblings", g[new], h[new], s[new], m[new])
+            self.known[entry[new]] = True
+            self.n_scored += len(new)
+        return len(new)
+
+    def complete(self) -> HeadScores:
+        """All scores."""
+        self.score(np.zeros(len(self.heads.joint)), math.inf)
+        return self.heads
+
+
+def lazy_heads(model: PartModel, bounds: WeightBounds, encoded: Encoded, arcs: Scores, allowed: Allowed, *, single_root: bool) -> LazyHeads:
+    """`arcs` are the scores of the allowed arcs, -inf elsewhere."""
+    features = model.features
+    heads = heads_under(features, model, encoded, arcs, allowed, grand=True, single_root=single_root, joint=False)
+    parts = SentenceParts(features, weights_table(model), model.unit, encoded[0], allowed, arcs, np.zeros((len(arcs), 2)))
+    squares = Looks(parts, bounds.part_table(), missing_codes(features)).grandsiblings(False)
+    c = heads.candidates
+    position = np.full(arcs.shape, -1)
+    position[c.heads, c.modifiers] = np.arange(len(c.modifiers))
+    known = np.zeros(len(heads.joint), dtype=np.bool_)
+    lazy = LazyHeads(model, encoded, arcs, heads, parts, (squares.over_pairs, squares.over_contexts), known, position)
+    lazy.n_parts = lazy.fill(np.zeros(0), 0.0)
+    return lazy
+
+
+@dataclass(slots=True, eq=False)
+class LazyAgreement(Agreement):
+    """A run goes on until the parts of the best tree that it found are scored."""
+
+    lazy: LazyHeads = field(kw_only=True)
+    score: float = -math.inf  # of a best tree so far
+
+    def run(self, state: Integers, prices: Scores, floor: float, **options: Any) -> Run:
+        run = super(LazyAgreement, self).run(state, prices, floor, **options)  # dataclasses with slots need the long form
+        while run.heads is not None and self.lazy.score_tree(run.heads):
+            self.price(run, LATER_SHARE)
+            again = super(LazyAgreement, self).run(state, run.prices.copy(), floor, **options)
+            bounds = [min(bound, run.bound) for bound in again.bounds]
+            run = replace(again, bounds=run.bounds + bounds, scores=run.scores + again.scores, seconds=run.seconds + again.seconds)
+        return run
+
+    def price(self, run: Run, share: float) -> int:
+        """Scores the parts that lose little at the prices of a run, beside its gap, and says how many."""
+        slacks = np.full(len(self.lazy.known), math.inf)
+        joint_slacks(*self.lazy.heads.arrays, run.prices, slacks)
+        return self.lazy.score(slacks, share * (run.bound - self.score))
+
+
+def agreed_lazily(
+    lazy: LazyHeads, unit: float, scored: Callable[[Integers], Candidate], *, begin: float, time_limit: float | None = None
+) -> Closed:
+    """As `agreed`, for the scores that `lazy` has after more and more of them were asked for. Prices are multiples of `unit`."""
+    agreement = LazyAgreement(lazy.heads, unit, lazy=lazy)
+
+    def candidate(heads: Integers) -> Candidate:
+        found = scored(heads)
+        agreement.score = max(agreement.score, found.score)
+        return found
+
+    deadline = math.inf if time_limit is None else begin + time_limit
+    options: dict[str, Any] = {"rate": FIRST_RATE, "least_rate": LEAST_RATE, "rule": 0, "deadline": deadline}
+    prices, steps = agreement.first_prices(lazy.arcs), FIRST_STEPS
+    best: Candidate | None = None
+    trace, bound, now = Trace(), math.inf, begin
+    while True:
+        run = Agreement.run(agreement, agreement.state(()), prices, -math.inf, max_iterations=steps, **options)
+        best = better(best, None if run.heads is None else candidate(run.heads))
+        found = run.trace(now, bound)
+        trace = trace.then(replace(found, scores=(agreement.score,) * len(found)))  # its scores are of bounds
+        bound, now = min(bound, run.bound), time.perf_counter()
+        if best is not None and best.score >= run.bound:
+            return Closed(best, best.score, agreement.evidence(run.prices), trace, 1)
+        prices, steps = run.prices.copy(), MORE_STEPS
+        if best is None or now >= deadline or not agreement.price(run, SHARE):
+            break
+    left = None if time_limit is None else max(deadline - now, 0.0)
+    closed = agreed(agreement, prices, candidate, begin=now, incumbent=best, time_limit=left)
+    return replace(closed, trace=trace.then(closed.trace))

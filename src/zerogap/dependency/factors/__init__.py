@@ -1,0 +1,1 @@
+"""Parsers whose models score factors: families, patterns, matching."""

@@ -1,0 +1,1 @@
+"""Trained dependency parsers and their files."""

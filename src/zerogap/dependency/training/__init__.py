@@ -1,0 +1,1 @@
+"""Training of dependency parsers: `train(sentences, options)`."""

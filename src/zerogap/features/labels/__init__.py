@@ -1,0 +1,1 @@
+"""Features of label sequences: templates, attributes, weights."""

@@ -1,0 +1,1 @@
+"""Features of parts of trees: templates, keys, weights."""

@@ -1,0 +1,1 @@
+"""Files of text, treebanks, labels and grammars."""

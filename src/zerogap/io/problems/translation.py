@@ -1,0 +1,198 @@
+"""Problems of translation as JSON, exactly: sentences with their phrases, or forests, each with as much of a language model as they reach.
+
+    {"kind": "phrases", "source": ["das", "haus"], "phrases": [[0, 2, ["the", "house"], -1.5], ...], "distortion": 0.1,
+     "distortion_limit": 6, "reordering": "limit", "language_model": {...}, "constraints": {...}}
+    {"kind": "forest", "words": ["the", "house"], "vertices": [["X", 0, 2], ...] or null, "edges": [[0, [0, 1], -1.5], ...],
+     "language_model": {...}}
+
+A hyperedge has the vertex that it enters, its target side and its score. Vertices are numbered bottom-up, the root is the last; hyperedges
+are sorted by them. A target side has a word from 0 on, and the vertex v as -1 - v: the numbers by which a derivation names them.
+
+A language model lists its n-grams by order as ARPA files do, with scores in the problem's own unit:
+
+    {"order": 2, "words": ["<s>", "the", ...], "ngrams": [[[0, -99.0, -0.5], [1, -1.5], ...], [[0, 1, -0.25], ...]]}
+
+Each row has n words, their score, and a back-off weight if the model remembers them as a context.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from zerogap.errors import FormatError
+from zerogap.grid import as_scores
+from zerogap.io.translation.phrase_constraints import constraints_from_json, constraints_to_json
+from zerogap.problems.json_values import expect, field, number_from_json, number_to_json, shorten
+from zerogap.problems.translation.forest import Forest, named
+from zerogap.problems.translation.forest_problem import LOG_OF_10, SyntaxProblem, restricted
+from zerogap.problems.translation.language_model import BEGIN, END, UNKNOWN, LanguageModel, frozen
+from zerogap.problems.translation.phrases import Option, PhraseProblem
+
+PHRASE_KEYS = {"source", "phrases", "distortion", "distortion_limit", "reordering", "language_model", "constraints"}
+FOREST_KEYS = {"words", "vertices", "edges", "language_model"}
+
+
+def write_phrases(problem: PhraseProblem) -> dict[str, Any]:
+    words = sorted({word for target in problem.targets for word in target})
+    rows = zip(problem.starts.tolist(), problem.ends.tolist(), problem.targets, problem.scores.tolist(), strict=True)
+    return {
+        "source": list(problem.source),
+        "phrases": [[start, end, list(target), number_to_json(score)] for start, end, target, score in rows],
+        "distortion": problem.distortion,
+        "distortion_limit": problem.distortion_limit,
+        "reordering": problem.reordering,
+        **({"constraints": constraints_to_json(problem.constraints)} if problem.constraints else {}),
+        "language_model": language_model_to_json(restricted(problem.language_model, words)[0]),
+    }
+
+
+def read_phrases(value: dict[str, Any], where: str, resolution: float | None) -> PhraseProblem:
+    if resolution is None:
+        raise FormatError(f"{where} has no resolution: expected the grid that its scores lie on.")
+    options: list[Option] = []
+    for i, row in enumerate(expect(field(value, "phrases", where), list, f"{where}.phrases")):
+        spot = f"{where}.phrases[{i}]"
+        if len(expect(row, list, spot)) != 4:
+            raise FormatError(f"{spot} has {len(row)} entries: expected start, end, target words and score.")
+        start, end = (expect(number, int, spot) for number in row[:2])
+        options.append((start, end, strings(row[2], f"{spot}[2]"), number_from_json(row[3], spot)))
+    limit = value.get("distortion_limit")
+    model = language_model_from_json(field(value, "language_model", where), f"{where}.language_model")
+    return PhraseProblem(
+        strings(field(value, "source", where), f"{where}.source"),
+        options,
+        model.scaled(1.0, resolution=resolution),
+        distortion=number_from_json(value.get("distortion", 0.0), f"{where}.distortion"),
+        distortion_limit=None if limit is None else expect(limit, int, f"{where}.distortion_limit"),
+        reordering=expect(value.get("reordering", "limit"), str, f"{where}.reordering"),
+        constraints=constraints_from_json(value.get("constraints", {}), f"{where}.constraints"),
+    )
+
+
+def write_forest(problem: SyntaxProblem) -> dict[str, Any]:
+    forest = problem.forest
+    heads, scores = forest.heads.tolist(), problem.scores.tolist()
+    names = forest.vertex_names
+    return {
+        "words": list(forest.words),
+        "vertices": None if names is None else [list(name) if isinstance(name, tuple) else name for name in names],
+        "edges": [[heads[e], forest.target(e).tolist(), number_to_json(scores[e])] for e in range(forest.n_edges)],
+        "language_model": language_model_to_json(problem.language_model),
+    }
+
+
+def read_forest(value: dict[str, Any], where: str, resolution: float | None) -> SyntaxProblem:
+    heads: list[int] = []
+    symbols, sizes, scores = [], [], []
+    for e, row in enumerate(expect(field(value, "edges", where), list, f"{where}.edges")):
+        spot = f"{where}.edges[{e}]"
+        if len(expect(row, list, spot)) != 3:
+            raise FormatError(f"{spot} has {len(row)} entries: expected the vertex that it enters, its target side and its score.")
+        head = expect(row[0], int, spot)
+        if not (0 if not heads else heads[-1]) <= head <= (0 if not heads else heads[-1] + 1):
+            raise FormatError(f"{spot} enters vertex {head}: expected vertices from 0 on, in order.")
+        target = [number_below(symbol, spot) for symbol in expect(row[1], list, f"{spot}[1]")]
+        heads.append(head)
+        symbols += target
+        sizes.append(len(target))
+        scores.append(number_from_json(row[2], spot))
+    names = value.get("vertices")
+    if names is not None and len(expect(names, list, f"{where}.vertices")) != len(set(heads)):
+        raise FormatError(f"{where}.vertices has {len(names)} names: expected {len(set(heads))}, one for every vertex.")
+    forest = Forest(
+        edge_start=np.concatenate([[0], np.cumsum(np.bincount(np.array(heads, dtype=np.int64)))]).astype(np.int64),
+        symbol_start=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
+        symbols=np.array(symbols, dtype=np.int32),
+        scores=np.array(scores, dtype=np.float64),
+        words=tuple(strings(field(value, "words", where), f"{where}.words")),
+        vertex_names=None if names is None else tuple(named(name) for name in names),
+    )
+    model = language_model_from_json(field(value, "language_model", where), f"{where}.language_model")
+    # a weight that leaves the scores as they are: rounding to their own grid takes away the last bit by which it is not one
+    return SyntaxProblem(forest, model, weight=1.0 / LOG_OF_10, resolution=resolution)
+
+
+def language_model_to_json(model: LanguageModel) -> dict[str, Any]:
+    contexts = words_of_states(model)
+    rows: list[list[list[Any]]] = [[] for _ in range(model.order)]
+    number = {context: state for state, context in enumerate(contexts)}
+    for key, score in zip(model.keys.tolist(), model.scores.tolist(), strict=True):
+        state, word = divmod(key, model.n_words)
+        ngram = (*contexts[state], word)
+        row = [*ngram, number_to_json(score)]
+        if ngram in number:
+            row.append(number_to_json(float(model.back_offs[number[ngram]])))
+        rows[len(ngram) - 1].append(row)
+    return {"order": model.order, "words": list(model.words), "ngrams": rows}
+
+
+def words_of_states(model: LanguageModel) -> list[tuple[int, ...]]:
+    """The context that every state remembers. Of all transitions into a state, the first is from its own words but the last: all others
+    are from longer contexts, which come later."""
+    entered, first = np.unique(model.next_states, return_index=True)
+    contexts: list[tuple[int, ...]] = [()] * model.n_states
+    for state, at in zip(entered.tolist(), first.tolist(), strict=True):
+        if state > 0:
+            before, word = divmod(int(model.keys[at]), model.n_words)
+            contexts[state] = (*contexts[before], word)
+    return contexts
+
+
+def language_model_from_json(value: Any, where: str) -> LanguageModel:
+    """The automaton of what is listed; its states are the n-grams with a back-off weight."""
+    order = expect(field(expect(value, dict, where), "order", where), int, f"{where}.order")
+    words = strings(field(value, "words", where), f"{where}.words")
+    levels = expect(field(value, "ngrams", where), list, f"{where}.ngrams")
+    if len(levels) != order or order < 1:
+        raise FormatError(f"{where}.ngrams has {len(levels)} orders of n-grams: expected {order}, and at least one.")
+    ids = {word: i for i, word in enumerate(words)}
+    if len(ids) < len(words) or not {BEGIN, END, UNKNOWN} <= set(ids):
+        raise FormatError(f"{where}.words has {len(words)} words: expected all different, with {BEGIN}, {END} and {UNKNOWN} among them.")
+    states: dict[tuple[int, ...], int] = {(): 0}
+    back_offs = [0.0]
+    scores: dict[tuple[int, ...], float] = {}
+    for n, rows in enumerate(levels, start=1):
+        for i, row in enumerate(expect(rows, list, f"{where}.ngrams[{n - 1}]")):
+            spot = f"{where}.ngrams[{n - 1}][{i}]"
+            if len(expect(row, list, spot)) not in ((n + 1,) if n == order else (n + 1, n + 2)):
+                weight = "" if n == order else " and perhaps a back-off weight"
+                raise FormatError(f"{spot} has {len(row)} entries: expected {n} words, a score{weight}.")
+            ngram = tuple(number_below(word, spot, len(words)) for word in row[:n])
+            if ngram in scores or ngram[:-1] not in states:
+                raise FormatError(f"{spot} is {shorten(row)}: expected every n-gram once, after the one with a back-off weight before it.")
+            scores[ngram] = number_from_json(row[n], spot)
+            if len(row) == n + 2:
+                states[ngram] = len(states)
+                back_offs.append(number_from_json(row[n + 1], spot))
+    if len(levels[0]) != len(words):
+        raise FormatError(f"{where}.ngrams[0] has {len(levels[0])} rows: expected {len(words)}, one for every word.")
+
+    def remembered(ngram: tuple[int, ...]) -> int:
+        while ngram not in states:
+            ngram = ngram[1:]
+        return states[ngram]
+
+    listed = sorted(scores, key=lambda ngram: (states[ngram[:-1]], ngram[-1]))
+    v = len(words)
+    return LanguageModel(
+        order=order, words=tuple(words), ids=ids,
+        keys=frozen(np.array([states[ngram[:-1]] * v + ngram[-1] for ngram in listed], dtype=np.int64)),
+        scores=frozen(as_scores([scores[ngram] for ngram in listed], f"{where}.scores")),
+        next_states=frozen(np.array([remembered(ngram) for ngram in listed], dtype=np.int32)),
+        back_offs=frozen(as_scores(back_offs, f"{where}.back_offs")),
+        shorter=frozen(np.array([remembered(context[1:]) for context in states], dtype=np.int32)),
+    )  # fmt: skip
+
+
+def number_below(value: Any, where: str, end: int | None = None) -> int:
+    """An integer; with `end`, one from 0 to end - 1."""
+    number: int = expect(value, int, where)
+    if not abs(number) < 2**31 or (end is not None and not 0 <= number < end):
+        raise FormatError(f"{where} has {shorten(number)}: expected a number{'' if end is None else f' from 0 to {end - 1}'}.")
+    return number
+
+
+def strings(value: Any, where: str) -> list[str]:
+    return [expect(entry, str, f"{where}[{i}]") for i, entry in enumerate(expect(value, list, where))]

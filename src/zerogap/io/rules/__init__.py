@@ -1,0 +1,1 @@
+"""Files of constraints in YAML and TOML."""

@@ -1,0 +1,1 @@
+"""Files of translation models and their input."""

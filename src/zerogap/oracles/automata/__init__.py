@@ -1,0 +1,1 @@
+"""Operations on finite automata: regular expressions, Boolean operations, minimisation."""

@@ -1,0 +1,1 @@
+"""Kernels for head automata and their agreement with a tree."""

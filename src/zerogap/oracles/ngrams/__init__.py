@@ -1,0 +1,1 @@
+"""Kernels for n-gram language models."""

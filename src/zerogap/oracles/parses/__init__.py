@@ -1,0 +1,1 @@
+"""Chart parsers for constituency trees."""

@@ -1,0 +1,1 @@
+"""Dynamic programs and matroid algorithms for dependency trees."""

@@ -1,0 +1,1 @@
+"""Riedel, Smith & McCallum 2012, Parse, Price and Cut."""

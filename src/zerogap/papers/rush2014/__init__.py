@@ -1,0 +1,1 @@
+"""Rush 2014, Lagrangian relaxation for natural language decoding."""

@@ -1,0 +1,1 @@
+"""A* and tightening by words for phrase-based translation (chapter 7)."""

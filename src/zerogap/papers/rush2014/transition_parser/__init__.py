@@ -1,0 +1,1 @@
+"""The transition-based parser of table 8.3."""

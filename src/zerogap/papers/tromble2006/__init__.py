@@ -1,0 +1,1 @@
+"""Tromble & Eisner 2006, A fast finite-state relaxation method for enforcing global constraints."""

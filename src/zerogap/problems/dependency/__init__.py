@@ -1,0 +1,1 @@
+"""Dependency trees: arcs, larger parts, factors, head automata."""

@@ -1,0 +1,1 @@
+"""Label sequences: scores of a chain, and constraints as automata."""

@@ -1,0 +1,1 @@
+"""Translations: phrases or forests of rules, scored with a language model."""

@@ -1,0 +1,1 @@
+"""Decoders of label sequences: one table of methods."""

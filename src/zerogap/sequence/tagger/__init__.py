@@ -1,0 +1,1 @@
+"""A trainable part-of-speech tagger."""

@@ -1,0 +1,1 @@
+"""Translation by rules: forests, their relaxations and decoders."""

@@ -1,0 +1,1 @@
+"""Translation by phrases: lattices, multipliers and decoders."""

@@ -1,0 +1,99 @@
+"""Problems of parsing with heads in files: what comes back is the same problem, and what is no problem is told."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from tests.constituency.test_lexical_agreement import agreements
+from tests.constituency.test_lexical_problem import example
+from tests.oracles.test_lexical_cky import all_parses, lexical_problems
+
+from zerogap.constituency.lexical.agreement import decode_agreement
+from zerogap.constituency.lexical.compact import compact_agreement, compact_lexical
+from zerogap.constituency.lexical.decoding import decode_lexical
+from zerogap.errors import FormatError, Infeasible, InputError
+from zerogap.io.problems.files import problem_from_json, problem_to_json
+from zerogap.io.problems.lexical import table_from_json
+from zerogap.problems.constituency.lexical_agreement import LexicalAgreement
+from zerogap.proof.verify import verify
+
+
+def through_json(problem):
+    return problem_from_json(json.loads(json.dumps(problem_to_json(problem), allow_nan=False)))
+
+
+@given(lexical_problems(max_words=3))
+@settings(max_examples=60)
+def test_the_same_parses_with_the_same_scores(problem):
+    """As it is, and without what no parse can have."""
+    again = through_json(problem)
+    assert problem_to_json(again) == problem_to_json(problem)
+    trees = all_parses(problem)
+    small = through_json(compact_lexical(problem))
+    possible = {tree: problem.score(tree) for tree in trees or () if problem.score(tree) > -np.inf}
+    assert {tree: again.score(tree) for tree in possible} == possible
+    assert {tree: small.score(tree) for tree in possible} == possible
+    if trees is not None:
+        assert {tree for tree in all_parses(small) or () if small.score(tree) > -np.inf} <= set(possible)
+
+
+@given(agreements())
+@settings(max_examples=40)
+def test_proofs_hold_for_what_comes_back(problem):
+    try:
+        solution = decode_agreement(problem)
+    except Infeasible:
+        return
+    for again in (through_json(problem), through_json(compact_agreement(problem))):
+        assert again.resolution == problem.resolution
+        verify(again, solution)
+        assert again.score(solution.structure) == solution.score
+
+
+def test_a_limit_leaves_a_parse_and_a_bound():
+    problem = example()
+    solution = decode_lexical(problem, time_limit=0.0)
+    assert solution.score <= decode_lexical(problem).score <= solution.bound
+    verify(problem, solution)
+
+
+GOOD = problem_to_json(example())
+TABLE = {"shape": [1], "values": [0.0], "places": [1]}
+
+
+@pytest.mark.parametrize(
+    ("changed", "error", "message"),
+    [
+        ({"roots": TABLE}, FormatError, r"problem\.roots\.places has entries from 1 to 1: expected 0 to 0"),
+        ({"roots": {**TABLE, "shape": [2, 2]}}, FormatError, "expected 2 x 2, as many as the shape has"),
+        ({"roots": {**TABLE, "shape": [-1]}}, FormatError, "as many as the shape has"),
+        ({"roots": {**TABLE, "places": [2**40]}}, FormatError, "beyond 2\\^31"),
+        ({"roots": {**TABLE, "values": [None]}}, FormatError, r"problem\.roots\.values"),
+        ({"rules": [["S", "N", 0]]}, FormatError, r"problem\.rules\[0\] has 3 entries: expected 3 symbols and a number"),
+        ({"chains": [["S", "X", 0]]}, FormatError, r"problem\.chains\[0\] has the symbol 'X'"),
+        ({"root": "X"}, FormatError, r"problem\.root has the symbol 'X'"),
+        ({"tags": ["N", 1, "N"]}, FormatError, r"problem\.tags\[1\] has the symbol 1"),
+        ({"verbs": [1, 0, 0]}, FormatError, r"problem\.verbs\[0\]"),
+        ({"positions": [0, 2, 1]}, InputError, "positions are"),
+        ({"kind": "agreement", "resolution": None}, InputError, "has no resolution"),
+        ({"more": 1}, FormatError, "more is not known"),
+    ],
+)
+def test_what_is_no_problem(changed, error, message):
+    with pytest.raises(error, match=message):
+        problem_from_json({**GOOD, **changed})
+
+
+def test_arrays_are_those_of_the_problem():
+    problem = LexicalAgreement(example(), np.arange(16.0).reshape(4, 4))
+    again = through_json(problem)
+    for name in ("arcs", "siblings", "stops"):
+        assert np.array_equal(getattr(again, name), getattr(problem, name))
+    assert again.tagging is None
+
+
+@pytest.mark.parametrize("shape", [[0, 2**31 - 1, 2**31 - 1], [1] * 70])
+def test_tables_of_impossible_shapes(shape):
+    with pytest.raises(FormatError, match="shape"):
+        table_from_json({"shape": shape, "values": [1.0], "places": [0] * (0 not in shape)}, "table")
