@@ -41,7 +41,7 @@ from zerogap.dependency.sentence import Sentence
 from zerogap.dependency.training.learners import train
 from zerogap.io.formats.conllu import read_conllu
 from zerogap.proof.verify import verify
-from zerogap.relax.lagrangian import Candidate
+from zerogap.relax.candidate import Candidate
 
 SHARED = Path(os.environ.get("ZEROGAP_DATA", Path(__file__).parents[2] / "shared" / "data"))
 DATA = SHARED / "ud"

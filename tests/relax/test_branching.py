@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from zerogap.errors import InputError, UnknownMethod
 from zerogap.proof.certificate import DynamicProgram
 from zerogap.proof.leaves import check_cover
-from zerogap.relax.branching import Bounded, branch_and_bound
-from zerogap.relax.lagrangian import Candidate
+from zerogap.relax.branching import branch_and_bound
+from zerogap.relax.candidate import Candidate
+from zerogap.relax.descent import Bounded, Limits
 from zerogap.relax.parallel import decode_each
 
 
@@ -43,7 +44,7 @@ def test_exact_and_covering(items, room):
     assert found.best.score == found.bound == best
     assert found.complete
     check_cover(found.certificate.leaves, max(len(items), 1))
-    limited = branch_and_bound(subset_problem(gains, weights, room), max_nodes=3)
+    limited = branch_and_bound(subset_problem(gains, weights, room), Limits(max_nodes=3))
     assert limited.best.score <= best <= limited.bound
     check_cover(limited.certificate.leaves, max(len(items), 1))
     bounds = found.trace.bounds
@@ -74,15 +75,15 @@ def test_the_k_best_in_either_order(items, room, k):
     subsets = itertools.chain.from_iterable(itertools.combinations(range(len(items)), size) for size in range(len(items) + 1))
     scores = sorted((sum(gains[i] for i in some) for some in subsets if sum(weights[i] for i in some) <= room), reverse=True)
     for order in ("best-first", "breadth-first"):
-        found = branch_and_bound(subset_problem(gains, weights, room), k=k, order=order)
+        found = branch_and_bound(subset_problem(gains, weights, room), Limits(k=k, order=order))
         assert [candidate.score for candidate in found.ranked] == scores[:k]
         assert found.bound == found.best.score == scores[0]
         check_cover(found.certificate.leaves, max(len(items), 1))
-        limited = branch_and_bound(subset_problem(gains, weights, room), k=k, order=order, max_nodes=4)
+        limited = branch_and_bound(subset_problem(gains, weights, room), Limits(k=k, order=order, max_nodes=4))
         assert limited.best.score <= scores[0] <= limited.bound
         assert all(later <= earlier for earlier, later in itertools.pairwise(found.trace.bounds))
     with pytest.raises(UnknownMethod, match="order"):
-        branch_and_bound(subset_problem(gains, weights, room), order="depth-first")
+        branch_and_bound(subset_problem(gains, weights, room), Limits(order="depth-first"))
 
 
 def test_evidence_is_made_for_leaves_only():

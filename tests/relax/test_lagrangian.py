@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zerogap.errors import ConstraintError, InputError, UnknownMethod
-from zerogap.relax.lagrangian import Answer, Candidate, Oracle, minimise_dual
+from zerogap.relax.candidate import Candidate
+from zerogap.relax.lagrangian import Answer, Oracle, minimise_dual
 from zerogap.relax.steps import STEP_RULES, Progress
 from zerogap.structures.linear import LinearConstraints, agreement, constraint_rows, nothing
 

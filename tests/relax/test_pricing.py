@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from zerogap.errors import InputError
 from zerogap.proof.certificate import DynamicProgram
-from zerogap.relax.branching import Bounded, branch_and_bound
-from zerogap.relax.lagrangian import Candidate
+from zerogap.relax.branching import branch_and_bound
+from zerogap.relax.candidate import Candidate
+from zerogap.relax.descent import Bounded
 from zerogap.relax.pricing import Entries, Master, NotSolved, generate, most_fractional
 
 

@@ -24,9 +24,10 @@ from zerogap.problems.hypergraph import Problem
 from zerogap.proof.certificate import DynamicProgram, Multipliers, Signatures, Unsatisfiable
 from zerogap.proof.solution import Solution, Trace
 from zerogap.relax.beam import SignatureSearch, optimal_beam
-from zerogap.relax.branching import Fixed
-from zerogap.relax.closing import Relax, check_limits, close_gap
-from zerogap.relax.lagrangian import Answer, Candidate, Oracle, Parts, Relaxed, State, minimise_dual
+from zerogap.relax.candidate import Candidate
+from zerogap.relax.descent import Fixed, check_limits, close_gap, limits_of
+from zerogap.relax.lagrangian import Answer, Oracle, Parts, Relaxed, State, minimise_dual
+from zerogap.relax.multipliers import PATIENCE, LagrangianRelaxation, Relax
 from zerogap.relax.parallel import decode_each
 from zerogap.relax.steps import check_steps
 
@@ -150,10 +151,11 @@ def decode_auto(
     problem: Problem, *, time_limit: float | None, max_iterations: int, max_nodes: int | None, step: str, scale: float | None,
     incumbent: Candidate | None = None,
 ) -> Solution[Edges]:  # fmt: skip
-    closed = close_gap(
-        relaxation(problem, step=step, scale=scale), partial(choose_split, problem), settle=partial(find_unsatisfiable, problem),
-        incumbent=incumbent, max_iterations=max_iterations, max_nodes=max_nodes, time_limit=time_limit,
+    multipliers = LagrangianRelaxation(
+        relaxation(problem, step=step, scale=scale), partial(choose_split, problem), partial(find_unsatisfiable, problem),
+        max_iterations, None if max_nodes == 1 else PATIENCE,
     )  # fmt: skip
+    closed = close_gap(multipliers, limits_of(time_limit, max_nodes), incumbent=incumbent)
     if closed.is_infeasible:
         raise infeasible(problem, time_limit)
     return closed.solution()
@@ -250,9 +252,8 @@ def infeasible(problem: Problem, time_limit: float | None) -> Infeasible:
         if time_limit is not None and time.perf_counter() - begin > time_limit:
             break
         trial = Problem(graph, zeros, rows.select(without))
-        settle = partial(find_unsatisfiable, trial)
-        options: dict[str, Any] = {"settle": settle, "first": True, "max_nodes": FILTER_NODES, "time_limit": time_limit}
-        if without and close_gap(relaxation(trial), partial(choose_split, trial), **options).is_infeasible:
+        multipliers = LagrangianRelaxation(relaxation(trial), partial(choose_split, trial), partial(find_unsatisfiable, trial))
+        if without and close_gap(multipliers, limits_of(time_limit, FILTER_NODES, first=True)).is_infeasible:
             kept = without
     names = tuple(rows.names[r] for r in kept)
     return Infeasible(f"no hyperpath satisfies these constraints together: {', '.join(names)}.", names)

@@ -26,7 +26,9 @@ from zerogap.errors import InputError, UnknownMethod
 from zerogap.grid import Scores, floor_to_unit
 from zerogap.oracles.hypergraphs.best_path import inside_chart, outside_chart, path_of
 from zerogap.proof.solution import Trace
-from zerogap.relax.lagrangian import Candidate, History, largest_multipliers, note, take_step
+from zerogap.relax.candidate import Candidate
+from zerogap.relax.history import History, note
+from zerogap.relax.lagrangian import largest_multipliers, take_step
 from zerogap.relax.steps import Progress, polyak
 from zerogap.structures.hypergraph import Hypergraph
 from zerogap.structures.linear import LinearConstraints

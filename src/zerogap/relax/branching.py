@@ -1,8 +1,8 @@
 """Branch and bound over any relaxation that can be solved with some parts fixed, best-first or breadth-first.
 
-A node is a list of decisions (part, in or out). `solve(fixed, warm, incumbent, time_left)` bounds what is left and may offer a
-candidate and a part to split on. The two children of a node must cover it together; they may overlap. The leaves of the
-tree, each with the evidence for its bound, are the certificate (Qian & Liu 2013, algorithm 1, with a variable per node).
+A node is a list of decisions (part, in or out). `solve(fixed, warm, incumbent, deadline)` bounds what is left and may offer a
+candidate and a part to split on (zerogap.relax.descent). The two children of a node must cover it together; they may overlap. The
+leaves of the tree, each with the evidence for its bound, are the certificate (Qian & Liu 2013, algorithm 1, with a variable per node).
 
 With k above 1 the search goes on until the k best structures are known (section 5.2): nothing is left out before its bound is at most
 the k-th best score, and a node whose bound is reached is split on, for as long as `solve` names a part.
@@ -15,36 +15,19 @@ import itertools
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from zerogap.errors import UnknownMethod
-from zerogap.proof.certificate import Certificate, Leaf, Leaves
+from zerogap.proof.certificate import Leaf, Leaves
 from zerogap.proof.solution import Trace
-from zerogap.relax.lagrangian import Candidate, History, note
+from zerogap.relax.candidate import Candidate
+from zerogap.relax.descent import NO_LIMITS, Bounded, Fixed, Limits
+from zerogap.relax.history import History, note
 from zerogap.relax.watching import Step, Watcher, watcher, watching
 
-Fixed = tuple[tuple[int, bool], ...]
-Evidence = Certificate | Callable[[], Certificate]  # a function is asked only if the node is a leaf in the end
 ORDERS = ("best-first", "breadth-first")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Bounded:
-    """What a relaxation says about one node."""
-
-    bound: float  # -inf if nothing is left in it
-    evidence: Evidence
-    candidate: Candidate | None
-    split: int | None  # the part to branch on; None if the bound is reached or nothing can be split
-    warm: Any = None  # handed to the children
-
-    @property
-    def certificate(self) -> Certificate:
-        return self.evidence() if callable(self.evidence) else self.evidence
-
-
-Solve = Callable[[Fixed, Any, Candidate | None, float | None], Bounded]
+Solve = Callable[[Fixed, Any, Candidate | None, float], Bounded]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,25 +44,18 @@ class Searched:
 
 
 def branch_and_bound(
-    solve: Solve,
-    *,
-    root: Bounded | None = None,
-    incumbent: Candidate | None = None,
-    max_nodes: int | None = None,
-    time_limit: float | None = None,
-    first: bool = False,
-    k: int = 1,
-    order: str = "best-first",
+    solve: Solve, limits: Limits = NO_LIMITS, *, root: Bounded | None = None, incumbent: Candidate | None = None
 ) -> Searched:
-    """Searches until no open node can beat the incumbent, the k-th best candidate. `first` stops at the first candidate: a test of
-    feasibility. Best-first splits the node of the highest bound next, breadth-first all nodes of a level before those of the next.
+    """Searches until no open node can beat the incumbent, the k-th best candidate. Best-first splits the node of the highest bound next,
+    breadth-first all nodes of a level before those of the next.
     """
+    k, order, max_nodes = limits.k, limits.order, limits.max_nodes
     if order not in ORDERS:
         raise UnknownMethod("order", order, ORDERS)
     begin = time.perf_counter()
     history = History()
     serial = itertools.count()  # ties to the older node
-    top = root if root is not None else solve((), None, incumbent, time_limit)
+    top = root if root is not None else solve((), None, incumbent, limits.deadline)
     pool = kept(kept((), incumbent, k), top.candidate, k)
     deep = order == "breadth-first"
     waiting: list[tuple[float, int, Fixed, Bounded]] = [(0 if deep else -top.bound, next(serial), (), top)]
@@ -98,9 +74,9 @@ def branch_and_bound(
         seconds = time.perf_counter() - begin
         best, worst = (pool[0], pool[-1] if len(pool) == k else None) if pool else (None, None)
         note(history, max(bound, stuck), best, seconds)
-        if (worst is not None and bound <= worst.score) or (first and best is not None):
+        if (worst is not None and bound <= worst.score) or (limits.first and best is not None):
             break
-        if (time_limit is not None and seconds >= time_limit) or (max_nodes is not None and n_nodes >= max_nodes):
+        if limits.is_over or (max_nodes is not None and n_nodes >= max_nodes):
             complete = False
             break
         _, number, fixed, node = heapq.heappop(waiting)
@@ -112,11 +88,10 @@ def branch_and_bound(
             continue
         for inside in (True, False):
             decisions = (*fixed, (node.split, inside))
-            left = None if time_limit is None else max(time_limit - (time.perf_counter() - begin), 0.0)
             with watching(None):  # steps within a node are about what is left in it
-                child = solve(decisions, node.warm, pool[-1] if len(pool) == k else None, left)
+                child = solve(decisions, node.warm, pool[-1] if len(pool) == k else None, limits.deadline)
             if child.bound > node.bound:  # what proves the parent's bound proves it for the child
-                child = Bounded(node.bound, node.evidence, child.candidate, child.split, child.warm)
+                child = replace(child, bound=node.bound, evidence=node.evidence)
             n_nodes += 1
             pool = kept(pool, child.candidate, k)
             own = next(serial)
@@ -147,7 +122,3 @@ def kept(pool: tuple[Candidate, ...], found: Candidate | None, k: int) -> tuple[
         return pool
     at = next((i for i, other in enumerate(pool) if found.score > other.score), len(pool))
     return (*pool[:at], found, *pool[at:])[:k]
-
-
-def better(a: Candidate | None, b: Candidate | None) -> Candidate | None:
-    return a if b is None or (a is not None and a.score >= b.score) else b

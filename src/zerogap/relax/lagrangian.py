@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ from numpy.typing import NDArray
 from zerogap.errors import ConstraintError, InputError
 from zerogap.grid import MANTISSA_BITS, Scores, floor_to_unit, largest_magnitude
 from zerogap.proof.solution import Trace
+from zerogap.relax.candidate import Candidate
+from zerogap.relax.history import History, note
 from zerogap.relax.steps import Progress, check_steps, step_rule
 from zerogap.relax.watching import Step, watcher
 from zerogap.structures.linear import LinearConstraints
@@ -49,14 +51,6 @@ class Oracle:
 
     scores: Scores
     best: Callable[[Scores], Answer | None]
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """A structure that satisfies everything, with its score by the problem's own definition."""
-
-    structure: Any
-    score: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -94,16 +88,6 @@ class Relaxed:
 
 Repair = Callable[[State], Candidate | None]
 Tighten = Callable[[State], LinearConstraints | None]
-
-
-@dataclass(slots=True)
-class History:
-    bounds: list[float] = field(default_factory=list)
-    scores: list[float] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-
-    def trace(self) -> Trace:
-        return Trace(tuple(self.bounds), tuple(self.scores), tuple(self.seconds))
 
 
 def minimise_dual(
@@ -236,14 +220,6 @@ def violated_rows(constraints: LinearConstraints, excess: Scores) -> list[tuple[
     rows = np.flatnonzero(constraints.violated(excess))
     worst = rows[np.argsort(-np.abs(excess[rows]), kind="stable")][:MOST_TOLD]
     return [(constraints.names[r], float(excess[r])) for r in worst.tolist()]
-
-
-def note(history: History, bound: float, best: Candidate | None, seconds: float) -> None:
-    """A bound may be about what beats the best structure only: with that structure's score, it is one for all."""
-    score = best.score if best is not None else -math.inf
-    history.bounds.append(max(bound, score))
-    history.scores.append(score)
-    history.seconds.append(seconds)
 
 
 def start_multipliers(constraints: LinearConstraints, given: Scores | None) -> Scores:

@@ -20,9 +20,10 @@ from zerogap.grid import Scores
 from zerogap.problems.constituency.joint import JointProblem, Tree
 from zerogap.proof.certificate import DynamicProgram
 from zerogap.proof.solution import Solution, Trace
-from zerogap.relax.branching import Fixed
-from zerogap.relax.closing import Relax, close_gap
-from zerogap.relax.lagrangian import Candidate, Oracle, Relaxed, State, minimise_dual
+from zerogap.relax.candidate import Candidate
+from zerogap.relax.descent import Fixed, close_gap, limits_of
+from zerogap.relax.lagrangian import Oracle, Relaxed, State, minimise_dual
+from zerogap.relax.multipliers import PATIENCE, LagrangianRelaxation, Relax
 from zerogap.relax.parallel import decode_each
 from zerogap.structures.linear import agreement
 
@@ -113,10 +114,11 @@ def decode_auto(
     push: float, incumbent: Candidate | None = None,
 ) -> Solution[Tree]:  # fmt: skip
     halves = Halves.of(problem)
-    closed = close_gap(
+    multipliers = LagrangianRelaxation(
         relaxation(problem, halves, step=step, scale=scale, push=push), partial(choose_split, problem),
-        incumbent=incumbent, max_iterations=max_iterations, max_nodes=max_nodes, time_limit=time_limit,
+        max_iterations=max_iterations, patience=None if max_nodes == 1 else PATIENCE,
     )  # fmt: skip
+    closed = close_gap(multipliers, limits_of(time_limit, max_nodes), incumbent=incumbent)
     if closed.is_infeasible:
         halves.require_parse()
         raise Infeasible("every parse of the sentence has tags that the tagger forbids (-inf).", ("grammar", "tagger"))

@@ -25,9 +25,10 @@ from zerogap.oracles.trees.siblings import sibling_kernel
 from zerogap.problems.constituency.lexical import Structure
 from zerogap.problems.constituency.lexical_agreement import LexicalAgreement
 from zerogap.proof.solution import Solution
-from zerogap.relax.branching import Fixed
-from zerogap.relax.closing import Relax, close_gap
-from zerogap.relax.lagrangian import Answer, Candidate, Oracle, Relaxed, State, minimise_dual
+from zerogap.relax.candidate import Candidate
+from zerogap.relax.descent import Fixed, close_gap, limits_of
+from zerogap.relax.lagrangian import Answer, Oracle, Relaxed, State, minimise_dual
+from zerogap.relax.multipliers import PATIENCE, LagrangianRelaxation, Relax
 from zerogap.structures.linear import agreement
 
 METHODS = ("auto", "dual-decomposition")
@@ -52,10 +53,12 @@ def decode_agreement(
     if method not in METHODS:
         raise UnknownMethod("method", method, METHODS)
     parts = AgreementParts(problem)
-    closed = close_gap(
+    max_nodes = max_nodes if method == "auto" else 1
+    multipliers = LagrangianRelaxation(
         parts.relaxation(step=step, scale=scale), partial(choose_split, problem), max_iterations=max_iterations,
-        max_nodes=max_nodes if method == "auto" else 1, time_limit=time_limit,
+        patience=None if max_nodes == 1 else PATIENCE,
     )  # fmt: skip
+    closed = close_gap(multipliers, limits_of(time_limit, max_nodes))
     if closed.is_infeasible:
         raise Infeasible("no parse of the sentence has heads and tags that all models allow.", ("lexical", "dependency", "tagger"))
     return closed.solution()

@@ -25,7 +25,7 @@ from zerogap.oracles.parses.lexical_sister_bounds import sister_boxes
 from zerogap.problems.constituency.lexical import LexicalGrammar, LexicalProblem, Structure
 from zerogap.proof.certificate import DynamicProgram
 from zerogap.proof.solution import Solution, Trace
-from zerogap.relax.closing import check_limits
+from zerogap.relax.descent import check_limits
 from zerogap.relax.parallel import decode_each
 
 METHODS = ("auto",)

@@ -29,7 +29,7 @@ from zerogap.problems.dependency.parts import LazyParts
 from zerogap.problems.dependency.problem import Problem, Tree
 from zerogap.proof.certificate import Certificate, CutDuals, DynamicProgram, HeadPrices
 from zerogap.proof.solution import Solution, Trace
-from zerogap.relax.closing import check_limits
+from zerogap.relax.descent import check_limits
 from zerogap.relax.parallel import decode_each
 
 Heads = NDArray[np.int64]

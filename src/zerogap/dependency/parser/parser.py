@@ -30,7 +30,7 @@ from zerogap.problems.dependency.parts import Sparse
 from zerogap.problems.dependency.problem import Problem
 from zerogap.proof.certificate import Certificate, CutDuals, DynamicProgram, HeadPrices
 from zerogap.proof.solution import Solution, Trace
-from zerogap.relax.lagrangian import Candidate
+from zerogap.relax.candidate import Candidate
 from zerogap.relax.parallel import decode_each
 
 if TYPE_CHECKING:

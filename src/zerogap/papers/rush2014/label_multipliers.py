@@ -15,7 +15,8 @@ from zerogap.grid import Scores
 from zerogap.oracles.labels.search import SOLVED, search
 from zerogap.problems.sequence.problem import Problem
 from zerogap.proof.solution import Solution
-from zerogap.relax.lagrangian import Answer, Candidate, Oracle, State, minimise_dual
+from zerogap.relax.candidate import Candidate
+from zerogap.relax.lagrangian import Answer, Oracle, State, minimise_dual
 from zerogap.sequence.decoding.answers import Labelling, completions_of, infeasible, intersection_of, labels_of, nothing_found, solution_of
 from zerogap.sequence.decoding.auto import UNLIMITED
 from zerogap.sequence.decoding.lattice import counts_of, lattice_of, pack

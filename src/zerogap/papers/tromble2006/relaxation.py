@@ -27,8 +27,9 @@ from zerogap.papers.tromble2006.lattice import best_path, intersect, lattice_of_
 from zerogap.problems.sequence.problem import Problem
 from zerogap.proof.certificate import Intersection
 from zerogap.proof.solution import Solution
-from zerogap.relax.branching import Bounded, Fixed, branch_and_bound
-from zerogap.relax.lagrangian import Candidate
+from zerogap.relax.branching import branch_and_bound
+from zerogap.relax.candidate import Candidate
+from zerogap.relax.descent import Bounded, Fixed, limits_of
 from zerogap.relax.watching import Step, watcher
 from zerogap.sequence.decoding.answers import Labelling, infeasible, intersection_of, labels_of, nothing_found, solution_of
 from zerogap.sequence.decoding.lattice import Packed, lattice_of, pack
@@ -192,7 +193,7 @@ def decode_soft(problem: Problem, packed: Packed, arcs: Arcs, choose: Order, beg
     size = len(problem.labels) if problem.order == 1 else len(problem.labels) * (len(problem.labels) + 1)
     spoken: set[int] = set()
 
-    def solve(fixed: Fixed, warm: Branch | None, best: Candidate | None, left: float | None) -> Bounded:
+    def solve(fixed: Fixed, warm: Branch | None, best: Candidate | None, deadline: float) -> Bounded:
         branch = warm if warm is not None else Branch(arcs, 0.0, frozenset())
         lattice, paid, settled = branch.arcs, branch.paid, branch.settled
         if fixed:
@@ -221,7 +222,7 @@ def decode_soft(problem: Problem, packed: Packed, arcs: Arcs, choose: Order, beg
         candidate = Candidate(path, problem.score_of(labels_of(problem, path)))
         return Bounded(score - paid, Intersection(()), candidate, split, Branch(lattice, paid, settled))
 
-    found = branch_and_bound(solve, time_limit=time_limit)
+    found = branch_and_bound(solve, limits_of(time_limit))
     if found.best is None and found.complete:
         raise infeasible(problem)
     proof = intersection_of(spoken)

@@ -19,8 +19,9 @@ from zerogap.problems.sequence.machine import Machine
 from zerogap.problems.sequence.problem import Problem
 from zerogap.proof.certificate import Agreement
 from zerogap.proof.solution import Solution
-from zerogap.relax.branching import Bounded, Fixed, branch_and_bound
-from zerogap.relax.lagrangian import Candidate
+from zerogap.relax.branching import branch_and_bound
+from zerogap.relax.candidate import Candidate
+from zerogap.relax.descent import Bounded, Fixed, limits_of
 from zerogap.sequence.decoding.answers import Labelling, any_labelling, flat_lattice, infeasible, labels_of, nothing_found
 from zerogap.sequence.decoding.lattice import lattice_of, pack
 
@@ -56,7 +57,7 @@ def decode_dual_decomposition(
     largest = max(np.floor(room / (4.0 * len(looks_at) + 4.0) / problem.resolution), 1.0) * problem.resolution
     columns = np.arange(lattice.nodes.shape[1]) % n_labels
 
-    def solve(fixed: Fixed, warm: tuple[Scores, float] | None, best: Candidate | None, left: float | None) -> Bounded:
+    def solve(fixed: Fixed, warm: tuple[Scores, float] | None, best: Candidate | None, deadline: float) -> Bounded:
         allowed = allowed_by(fixed, n, kinds, n_kinds)
         nodes = np.where(allowed[:, columns], lattice.nodes, -np.inf)
         first = np.where(allowed[0, columns], lattice.first, -np.inf)
@@ -83,7 +84,7 @@ def decode_dual_decomposition(
             raise infeasible(problem)
         if reason == SOLVED:
             incumbent = Candidate(some, problem.score_of(labels_of(problem, some)))
-    searched = branch_and_bound(solve, incumbent=incumbent, time_limit=time_limit, max_nodes=max_nodes)
+    searched = branch_and_bound(solve, limits_of(time_limit, max_nodes), incumbent=incumbent)
     if searched.best is None and searched.bound == -np.inf and searched.complete:
         raise infeasible(problem)
     proof = searched.certificate if len(searched.certificate.leaves) > 1 else searched.certificate.leaves[0].certificate

@@ -18,7 +18,7 @@ from zerogap.oracles.labels.solver import IMPOSSIBLE, INCUMBENT, OPEN, PRICED, S
 from zerogap.problems.sequence.problem import Problem
 from zerogap.proof.certificate import Intersection
 from zerogap.proof.solution import Solution
-from zerogap.relax.lagrangian import Candidate
+from zerogap.relax.candidate import Candidate
 from zerogap.sequence.decoding.agreement import decode_dual_decomposition
 from zerogap.sequence.decoding.answers import (
     Labelling,

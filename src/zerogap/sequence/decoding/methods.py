@@ -12,7 +12,7 @@ from zerogap.errors import Infeasible, InputError, InvalidStructure, UnknownMeth
 from zerogap.problems.sequence.problem import Problem
 from zerogap.proof.certificate import Intersection
 from zerogap.proof.solution import Solution, Trace
-from zerogap.relax.closing import check_limits
+from zerogap.relax.descent import check_limits
 from zerogap.relax.parallel import decode_each
 from zerogap.sequence.decoding.agreement import decode_dual_decomposition
 from zerogap.sequence.decoding.answers import Labelling

@@ -20,8 +20,8 @@ from zerogap.problems.translation.forest_problem import SyntaxProblem
 from zerogap.proof.certificate import Certificate, DynamicProgram, Multipliers
 from zerogap.proof.solution import Solution, Trace
 from zerogap.relax.beam import optimal_beam
-from zerogap.relax.closing import check_limits
-from zerogap.relax.lagrangian import Candidate
+from zerogap.relax.candidate import Candidate
+from zerogap.relax.descent import check_limits
 from zerogap.translation.forests.cube_pruning import Compiled, compile_problem, cube_prune
 from zerogap.translation.forests.end_prices import Relaxed, relax
 from zerogap.translation.forests.kbest import k_best

@@ -11,7 +11,7 @@ import numpy as np
 
 from zerogap.problems.translation.forest_problem import SyntaxProblem
 from zerogap.relax.beam import Beamed
-from zerogap.relax.lagrangian import Candidate
+from zerogap.relax.candidate import Candidate
 from zerogap.translation.forests.cube_pruning import Compiled
 from zerogap.translation.forests.end_prices import Pricing, Relaxed
 from zerogap.translation.forests.search import beam_search

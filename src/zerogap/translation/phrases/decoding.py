@@ -8,7 +8,7 @@ from zerogap._lazy import on_call
 from zerogap.errors import InputError, UnknownMethod
 from zerogap.problems.translation.phrases import Derivation, PhraseProblem
 from zerogap.proof.solution import Solution
-from zerogap.relax.closing import check_limits
+from zerogap.relax.descent import check_limits
 from zerogap.translation.phrases.beam import STACK
 from zerogap.translation.phrases.bounded_beam import beam_with_bound, multipliers_only
 from zerogap.translation.phrases.kbest import best_translations

@@ -21,7 +21,7 @@ from zerogap.oracles.phrases.unfolding import unrolled
 from zerogap.problems.translation.phrases import Derivation, PhraseProblem
 from zerogap.proof.certificate import Multipliers
 from zerogap.proof.solution import Solution
-from zerogap.relax.lagrangian import History
+from zerogap.relax.history import History
 from zerogap.translation.phrases.beam import Tables, beam_search, tables_of
 from zerogap.translation.phrases.multipliers import Descent, Evaluate, begin, descend, first_multipliers, prices
 

@@ -34,9 +34,9 @@ from zerogap.oracles.trees.eisner import eisner
 from zerogap.problems.dependency.problem import Problem, Tree
 from zerogap.proof.certificate import Certificate, HeadPrices, Screened
 from zerogap.proof.solution import Solution, Trace
-from zerogap.relax.branching import Bounded, Fixed, better, branch_and_bound
-from zerogap.relax.closing import Closed
-from zerogap.relax.lagrangian import Candidate
+from zerogap.relax.branching import branch_and_bound
+from zerogap.relax.candidate import Candidate, better
+from zerogap.relax.descent import Bounded, Closed, Fixed, Limits
 from zerogap.relax.watching import Step, watcher
 
 Integers = NDArray[np.int64]
@@ -170,7 +170,7 @@ def agreed(
         bound = top.bound if best is None else max(top.bound, best.score)
         return Closed(best, bound, screened(screens, agreement.evidence(top.prices)), trace, 1)
 
-    def solve(fixed: Fixed, warm: Any, incumbent: Candidate | None, left: float | None) -> Bounded:
+    def solve(fixed: Fixed, warm: Any, incumbent: Candidate | None, deadline: float) -> Bounded:
         within = agreement.state(fixed, state)
         floor = -math.inf if incumbent is None else incumbent.score
         run = agreement.run(
@@ -186,8 +186,7 @@ def agreed(
         return agreement.part(arc) if doubt[arc] > 0 else None
 
     root = Bounded(top.bound, lambda: agreement.evidence(top.prices, state), best, split_on(top, state), top.prices)
-    left = None if time_limit is None else max(deadline - time.perf_counter(), 0.0)
-    searched = branch_and_bound(solve, root=root, incumbent=best, time_limit=left)
+    searched = branch_and_bound(solve, Limits(deadline), root=root, incumbent=best)
     certificate = screened(screens, searched.certificate)
     return Closed(searched.best, searched.bound, certificate, trace.then(searched.trace), searched.n_nodes)
 

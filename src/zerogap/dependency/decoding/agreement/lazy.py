@@ -40,9 +40,8 @@ from zerogap.kernels import boolean, float64, int64, kernel, readonly, writable
 from zerogap.oracles.heads.reduced_costs import joint_slacks
 from zerogap.problems.dependency.parts import parts_of_tree
 from zerogap.proof.solution import Trace
-from zerogap.relax.branching import better
-from zerogap.relax.closing import Closed
-from zerogap.relax.lagrangian import Candidate
+from zerogap.relax.candidate import Candidate, better
+from zerogap.relax.descent import Closed
 
 if TYPE_CHECKING:
     from zerogap.dependency.scoring.sentence import Allowed

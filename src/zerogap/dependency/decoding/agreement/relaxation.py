@@ -39,7 +39,7 @@ from zerogap.oracles.trees.nonprojective_marginals import nonprojective_max_marg
 from zerogap.oracles.trees.projective_marginals import projective_max_marginals
 from zerogap.proof.certificate import HeadPrices
 from zerogap.proof.solution import Trace
-from zerogap.relax.branching import Fixed
+from zerogap.relax.descent import Fixed
 from zerogap.relax.watching import Step, watcher
 
 Integers = NDArray[np.int64]

@@ -29,7 +29,7 @@ from zerogap.oracles.trees.sibling_marginals import sibling_max_marginals
 from zerogap.oracles.trees.siblings import sibling_kernel
 from zerogap.problems.dependency.problem import Problem
 from zerogap.proof.certificate import Certificate, DynamicProgram, HeadPrices
-from zerogap.relax.lagrangian import Candidate
+from zerogap.relax.candidate import Candidate
 
 CHUNK_WORK = 10**8
 MOST_DENSE = 150  # words up to which arrays of all siblings are made, even if few arcs are left

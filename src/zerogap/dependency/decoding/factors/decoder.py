@@ -21,8 +21,9 @@ from zerogap.grid import Scores
 from zerogap.problems.dependency.problem import Problem, Tree
 from zerogap.proof.certificate import Certificate, DynamicProgram, Narrowed
 from zerogap.proof.solution import Solution, Trace
-from zerogap.relax.branching import Bounded, Fixed, branch_and_bound
-from zerogap.relax.lagrangian import Candidate
+from zerogap.relax.branching import branch_and_bound
+from zerogap.relax.candidate import Candidate
+from zerogap.relax.descent import Bounded, Fixed, Limits
 
 RATE_AT_NODE, LEAST_AT_NODE, CALLS_AT_NODE = 1.0, 0.25, 40
 
@@ -48,7 +49,7 @@ def decode_with_factors(
         raise no_tree(problem, arcs)
     tables, node, run, best, outer = found
 
-    def solve(fixed: Fixed, warm: Any, incumbent: Candidate | None, left: float | None) -> Bounded:
+    def solve(fixed: Fixed, warm: Any, incumbent: Candidate | None, deadline: float) -> Bounded:
         parent, parent_shares, parent_rest = warm
         inside = tables.node(decided(node.allowed, fixed)) if node is not None else None
         if inside is None:
@@ -63,8 +64,7 @@ def decode_with_factors(
     split = None if node is None else search.split(node, run, around=k > 1 and run.score >= run.bound)
     top = Bounded(run.bound, lambda: tables.evidence(node, run.shares, run.rest), best, split, (run.bound, run.shares, run.rest))
     since = time.perf_counter() - begin
-    limit = None if time_limit is None else max(deadline - time.perf_counter(), 0.0)
-    searched = branch_and_bound(solve, root=top, incumbent=best, max_nodes=max_nodes, time_limit=limit, k=k, order=order)
+    searched = branch_and_bound(solve, Limits(deadline, max_nodes, k, order), root=top, incumbent=best)
     if searched.best is None and searched.bound == -math.inf:
         raise no_tree(problem, arcs)
     certificate: Certificate = searched.certificate if searched.n_nodes > 1 else searched.certificate.leaves[0].certificate

@@ -23,7 +23,7 @@ from zerogap.oracles.factors.shares import BOUND, CALLS, N_RESULTS, OTHER, RATE,
 from zerogap.problems.dependency.problem import Problem
 from zerogap.proof.certificate import Certificate, DynamicProgram, FactorShares
 from zerogap.proof.solution import Trace
-from zerogap.relax.lagrangian import Candidate
+from zerogap.relax.candidate import Candidate
 
 MEMORY = 0.3  # how much of the average of subgradients is kept at every step
 RATE_AT_ROOT, LEAST_AT_ROOT, CALLS_AT_ROOT = 1.0, 0.06, 150

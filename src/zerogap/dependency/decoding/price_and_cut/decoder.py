@@ -36,9 +36,10 @@ from zerogap.problems.dependency.parts import parts_of_tree
 from zerogap.problems.dependency.problem import Problem, Tree
 from zerogap.proof.certificate import Certificate, HeadPrices
 from zerogap.proof.solution import Solution, Trace
-from zerogap.relax.branching import Bounded, Fixed, branch_and_bound
-from zerogap.relax.closing import Closed
-from zerogap.relax.lagrangian import MOST_TOLD, Candidate
+from zerogap.relax.branching import branch_and_bound
+from zerogap.relax.candidate import Candidate
+from zerogap.relax.descent import Bounded, Closed, Fixed, Limits
+from zerogap.relax.lagrangian import MOST_TOLD
 from zerogap.relax.pricing import INTEGRAL, Generated, NotSolved, Point, generate, most_fractional
 
 Integers = NDArray[np.int64]
@@ -164,11 +165,10 @@ class Search:
             assert isinstance(root.evidence, HeadPrices)
             return self.closed(root.bound, root.evidence)
 
-        def solve(fixed: Fixed, warm: Any, incumbent: Candidate | None, left: float | None) -> Bounded:
+        def solve(fixed: Fixed, warm: Any, incumbent: Candidate | None, deadline: float) -> Bounded:
             return self.node(fixed, self.evaluate(warm, None, self.open_arcs(fixed)))
 
-        left = None if self.deadline == math.inf else max(self.deadline - time.perf_counter(), 0.0)
-        found = branch_and_bound(solve, root=root, incumbent=self.best, time_limit=left)
+        found = branch_and_bound(solve, Limits(self.deadline), root=root, incumbent=self.best)
         trace = Trace(tuple(self.bounds), tuple(self.scores), tuple(self.seconds)).then(found.trace)
         return Closed(self.final(found.best), found.bound, found.certificate, trace, found.n_nodes)
 

@@ -22,7 +22,8 @@ from zerogap.problems.translation.forest_problem import SyntaxProblem
 from zerogap.problems.translation.language_model import EMPTY_STATE
 from zerogap.proof.certificate import DynamicProgram
 from zerogap.proof.solution import Solution
-from zerogap.relax.lagrangian import Answer, Candidate, Oracle, Relaxed, State, minimise_dual
+from zerogap.relax.candidate import Candidate
+from zerogap.relax.lagrangian import Answer, Oracle, Relaxed, State, minimise_dual
 from zerogap.structures.linear import LinearConstraints, constraint_rows
 from zerogap.translation.forests.leaf_graph import FIRST_START, SECOND_END, SECOND_START, UNSCORED, LeafGraph, leaf_graph
 

@@ -34,7 +34,7 @@ from zerogap.papers.rush2014.partitions.word_classes import split
 from zerogap.problems.translation.forest import Derivation
 from zerogap.problems.translation.forest_problem import SyntaxProblem
 from zerogap.proof.solution import Trace
-from zerogap.relax.lagrangian import Candidate
+from zerogap.relax.candidate import Candidate
 from zerogap.translation.forests.cube_pruning import Compiled, compile_problem, cube_prune
 from zerogap.translation.forests.end_prices import ITERATIONS, Pricing, Relaxed
 from zerogap.translation.forests.screening import restricted_to, useful_edges

@@ -28,7 +28,8 @@ from zerogap.problems.translation.forest_problem import SyntaxProblem
 from zerogap.problems.translation.language_model import BEGIN
 from zerogap.proof.certificate import DynamicProgram
 from zerogap.proof.solution import Solution, Trace
-from zerogap.relax.lagrangian import Answer, Candidate, Oracle, Relaxed, State, minimise_dual
+from zerogap.relax.candidate import Candidate
+from zerogap.relax.lagrangian import Answer, Oracle, Relaxed, State, minimise_dual
 from zerogap.structures.automaton import Automaton
 from zerogap.structures.linear import LinearConstraints, agreement
 from zerogap.translation.forests.leaf_graph import FIRST_END, FIRST_START, SECOND_END, SECOND_START, LeafGraph, leaf_graph
