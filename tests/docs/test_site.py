@@ -1,5 +1,6 @@
 """The site builds without warnings, loads nothing from elsewhere, and has every command. Needs the extra `docs`."""
 
+import html
 import re
 import subprocess
 import sys
@@ -48,3 +49,36 @@ def test_examples_in_docstrings_are_code(site):
     text = (site / "reference" / "dependency.html").read_text()
     assert "language-pycon" in text
     assert "<blockquote>" not in text
+
+
+def test_sessions_are_copied_without_prompts_and_output(site):
+    text = (site / "tutorial.html").read_text()
+    copied = [html.unescape(found) for found in re.findall(r'<code data-copy="([^"]*)"', text)]
+    assert 'zerogap parse "She saw the man with the telescope." --format tree' in copied
+    assert any(found.startswith("from zerogap import hypergraph\nbuilder = ") for found in copied)
+    for page in site.rglob("*.html"):
+        codes = re.findall(r"<code>(.*?)</code></pre>", page.read_text(), flags=re.DOTALL)
+        assert not [code for code in codes if re.match(r"&gt;&gt;&gt; |\$ ", re.sub(r"<[^>]+>", "", code))], page
+
+
+def test_pages_are_listed_once():
+    pages = re.findall(r"[\w/-]+\.md$", (ROOT / "mkdocs.yml").read_text(), flags=re.MULTILINE)
+    assert len(pages) == len(set(pages))
+
+
+def test_search_works_from_a_folder(site):
+    assert (site / "search" / "search_index.js").read_text().startswith("var __index = ")
+    assert 'src="../assets/iframe-worker.js"' in (site / "reference" / "errors.html").read_text()
+
+
+def test_the_reference_begins_with_the_problem(site):
+    for page in ("dependency", "sequence", "hypergraph"):
+        found = re.findall(rf'<h2 id="zerogap\.{page}\.(\w+)"', (site / "reference" / f"{page}.html").read_text())
+        assert found[:2] == ["Problem", "decode"], page
+
+
+def test_signatures_are_broken_into_lines(site):
+    text = (site / "reference" / "dependency.html").read_text()
+    signatures = [re.sub(r"<[^>]+>", "", found) for found in re.findall(r"doc-signature.*?<code>(.*?)</code>", text, flags=re.DOTALL)]
+    assert len(signatures) > 10
+    assert all(len(html.unescape(line)) <= 88 for signature in signatures for line in signature.splitlines())
