@@ -113,7 +113,8 @@ def is_cached(dispatcher: Any) -> bool:
 def compile_module(name: str, only: Collection[str] | None = None) -> None:
     """Compiles the kernels of a module, all or some, for the cache."""
     for kernel_name, value in vars(importlib.import_module(name)).items():
-        if getattr(value, "__module__", None) == name and hasattr(value, "compile_now") and (only is None or kernel_name in only):
+        mine = hasattr(value, "compile_now") and value.__module__ == name and (only is None or kernel_name in only)
+        if mine and not is_cached(value):
             value.compile_now()
 
 

@@ -7,12 +7,12 @@ import sys
 from pathlib import Path
 
 import zerogap
-from zerogap.pipeline.kernels import compile_all, kernel_modules
+from zerogap.pipeline.kernels import NEEDED, compile_all, kernel_modules, kernels_of, missing, needed_kernels
 
 
 def test_every_module_with_kernels_is_known() -> None:
     root = Path(zerogap.__file__).parent
-    decorated = [path for path in root.rglob("*.py") if "\n@kernel(" in path.read_text() or "\n@rare_kernel(" in path.read_text()]
+    decorated = [path for path in root.rglob("*.py") if "\n@kernel(" in path.read_text()]
     names = {".".join(path.relative_to(root.parent).with_suffix("").parts) for path in decorated}
     assert "zerogap.oracles.trees.eisner" in names
     assert names <= kernel_modules().keys()
@@ -25,11 +25,12 @@ def test_what_is_called_is_compiled_first() -> None:
     assert all(name not in needs[other] for name, others in needs.items() for other in others)
 
 
-def test_what_some_modules_need() -> None:
-    some = kernel_modules(["zerogap.sequence.decoding.methods"])
-    assert "zerogap.oracles.labels.search" in some
-    assert "zerogap.oracles.trees.eisner" not in some
-    assert all(others <= some.keys() for others in some.values())
+def test_what_tasks_need_is_there() -> None:
+    for task in NEEDED:
+        for module, names in needed_kernels([task]).items():
+            assert names <= kernels_of(module).keys(), task
+            assert names
+    assert missing(["parse"]) == [name for name in NEEDED["parse"] if name in missing(["parse"])]
 
 
 def test_all_is_compiled_in_order() -> None:
@@ -40,5 +41,7 @@ def test_all_is_compiled_in_order() -> None:
 
 
 def test_progress_as_lines() -> None:
-    command = [sys.executable, "-m", "zerogap.pipeline.kernels", "zerogap.oracles.growing_arrays"]
-    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout == "0 1\n1 1\n"
+    command = [sys.executable, "-m", "zerogap.pipeline.kernels", "label"]
+    lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+    n = len(needed_kernels(["label"]))
+    assert lines == [f"{done} {n}" for done in range(n + 1)]

@@ -79,7 +79,7 @@ def test_label_0_is_a_label_in_the_exported_verifier():
 def test_a_status_that_does_not_fit_its_numbers():
     value = solution_to_json(Solution((0,), 14.0, 99.0, DynamicProgram()))
     assert solution_from_json(value).status == "feasible"
-    with pytest.raises(FormatError, match="status"):
+    with pytest.raises(VerificationError, match="status"):
         solution_from_json({**value, "status": "optimal"})
     with pytest.raises(FormatError, match="proven"):
         solution_from_json({**value, "proven": True})

@@ -11,7 +11,7 @@ import typer
 from zerogap.cli.notes import MOST_NOTES
 from zerogap.cli.options import counted
 from zerogap.cli.progress import progress
-from zerogap.errors import InputError, VerificationError
+from zerogap.errors import InputError, VerificationError, ZerogapError
 
 
 def verify_command(
@@ -56,22 +56,24 @@ def verify_command(
 
 def verify_lines(path: Path, keep_going: bool) -> None:
     """Every line must hold; the first that does not ends the command, unless it is to go on."""
-    from zerogap.io.problems.proofs import read_proofs
+    from zerogap.io.problems.proofs import proof_in, proof_lines
     from zerogap.proof.verify import verify
 
     if not {".jsonl"} & set(path.suffixes):
         raise InputError(f"{path} has no solution beside it: expected a problem and a solution, or one file of lines (.jsonl).")
     checked = optimal = wrong = 0
     with progress("verifying") as steps:
-        for where, problem, solution in read_proofs(path):
+        for where, text in proof_lines(path):
             try:
+                problem, solution = proof_in(text, where)
                 verify(problem, solution)
-            except VerificationError as error:
+            except ZerogapError as error:
+                said = str(error) if where in str(error) else f"{where}: {error}"
                 if not keep_going:
-                    raise VerificationError(f"{where}: {error}") from None
+                    raise type(error)(said) from None
                 wrong += 1
                 if wrong <= MOST_NOTES:
-                    print(f"{where}: {error}", file=sys.stderr)
+                    print(said, file=sys.stderr)
                 continue
             checked += 1
             optimal += solution.status == "optimal"

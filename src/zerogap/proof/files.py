@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from zerogap.errors import FormatError
+from zerogap.errors import FormatError, VerificationError
 from zerogap.problems.json_values import expect, field, number_from_json, number_to_json, numbers_from_json, shorten
 from zerogap.proof.certificate import certificate_from_json, certificate_to_json
 from zerogap.proof.solution import Solution, Trace
@@ -48,7 +48,7 @@ def solution_from_json(value: Any, where: str = "solution") -> Solution[Any]:
         raise FormatError(f"{where} is nested too deeply to read.") from None
     if field(value, "status", where) != solution.status:
         claim = f"beside the score {solution.score!r} and the bound {solution.bound!r}"
-        raise FormatError(f"{where}.status is {shorten(value['status'])} {claim}: expected {solution.status!r}.")
+        raise VerificationError(f"{where}.status is {shorten(value['status'])} {claim}: expected {solution.status!r}.")
     return solution
 
 

@@ -74,9 +74,13 @@ class Address:
 
 def prepare(models: Models, limits: Limits) -> dict[str, Any]:
     """Imports what workers use, so that they share it; what /health says of the models."""
+    from zerogap.pipeline.kernels import NEEDED, missing  # with the compiler, which the server itself does not need
+
     for task in models.tasks:
         for name in USED.get(task, ()):
             import_module(name)
+    if lacking := missing(task for task in models.tasks if task in NEEDED):
+        raise NotCompiled(f"{lacking[0]} is not compiled yet.")
     about: dict[str, Any] = {"tasks": models.tasks, "methods": {}, "limits": {name: getattr(limits, name) for name in limits.__slots__}}
     if models.parse is not None:
         parsed = models.parse(SAMPLE, threads=1)
@@ -126,14 +130,13 @@ def listening(address: Address) -> socket.socket:
 
 
 def import_others() -> bool:
-    """Imports what problems of all kinds take, as far as its kernels are compiled; whether some are not."""
-    lacking = False
+    """Imports what problems of all kinds take; whether some of the kernels are not compiled."""
+    from zerogap.kernels import is_cached
+    from zerogap.pipeline.kernels import kernels_of
+
     for name in (*OTHERS, *(name for names in USED.values() for name in names)):
-        try:
-            import_module(name)
-        except NotCompiled:
-            lacking = True
-    return lacking
+        import_module(name)
+    return not all(is_cached(value) for name in list(sys.modules) if name.startswith("zerogap.") for value in kernels_of(name).values())
 
 
 def loader(load: Callable[[], Models], limits: Limits, found: list[Context], refusing: mmap) -> Callable[[], bytes]:
@@ -174,7 +177,7 @@ def begin(load: Callable[[], Models], tasks: Sequence[str], limits: Limits, *, w
     home = nursery.start(lambda connection: work(connection, found[0]), loader(load, limits, found, refusing))
     regular = processors() if workers is None else workers
     pool = Pool(home, limits, regular, max(4 * regular, 8))
-    return Starting(pool, tuple(name for task in tasks for name in USED[task]), refusing)
+    return Starting(pool, tuple(tasks), refusing)
 
 
 def serve(

@@ -33,7 +33,7 @@ class Starting:
     """What is done until the server is ready, and how far it is."""
 
     pool: Pool
-    needed: tuple[str, ...]  # modules whose kernels the models need
+    needed: tuple[str, ...]  # tasks whose kernels the models need
     refusing: Any  # a byte that all processes share: 1 while others compile
     ready: Callable[[], object] = lambda: None
     failed: Callable[[], object] = lambda: None
@@ -85,12 +85,12 @@ class Starting:
         self.rest = self.rest or asyncio.create_task(everything())
         return self.rest
 
-    async def compile(self, *modules: str, nicer: int = 0) -> None:
-        """By other processes, all that importing the modules takes; tells how far it is."""
+    async def compile(self, *tasks: str, nicer: int = 0) -> None:
+        """By other processes, what the tasks need, or all kernels; tells how far it is."""
         begin = last = time.monotonic()
-        which = "kernels for this machine (once; they are kept on disk)" if modules else "all other kernels, in the background"
+        which = "kernels for this machine (once; they are kept on disk)" if tasks else "all other kernels, in the background"
         say(f"compiling {which}")
-        command = (sys.executable, "-m", "zerogap.pipeline.kernels", *modules)
+        command = (sys.executable, "-m", "zerogap.pipeline.kernels", *tasks)
         self.compiled = self.to_compile = 0
         process = self.compiler = await asyncio.create_subprocess_exec(*command, stdout=PIPE, start_new_session=True)
         with contextlib.suppress(ProcessLookupError):  # it may have ended
@@ -99,12 +99,12 @@ class Starting:
         async for line in process.stdout:
             self.compiled, self.to_compile = map(int, line.split())
             now = time.monotonic()
-            if modules and now - last >= SECONDS_BETWEEN_NOTES:
+            if tasks and now - last >= SECONDS_BETWEEN_NOTES:
                 last = now
                 say(f"compiling kernels, {self.compiled} of {self.to_compile} modules ({now - begin:.0f} s)")
         await process.wait()
         self.compiler = None
-        if not modules:
+        if not tasks:
             say(f"all kernels are compiled ({time.monotonic() - begin:.0f} s)")
 
     def close(self) -> None:

@@ -202,9 +202,9 @@ def decode(request: forms.DecodeRequest, context: Context) -> dict[str, Any]:
 
 
 def verified(request: forms.VerifyRequest, context: Context) -> dict[str, Any]:
-    problem, solution = problem_in(request.problem, context), solution_from_json(request.solution)
+    problem = problem_in(request.problem, context)
     try:
-        found = verify(problem, solution)
+        found = verify(problem, solution_from_json(request.solution))
     except VerificationError as error:
         return {"valid": False, "checked": [], "reason": str(error)}
     return {"valid": True, "checked": list(found.checked), "score": number_to_json(found.score), "bound": number_to_json(found.bound)}

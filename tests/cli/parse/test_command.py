@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 import zerogap
-from zerogap.cli.parse.command import command as parse_module
+from zerogap.cli.parse import command as parse_module
 from zerogap.cli.parse.command import is_a_text
 from zerogap.io.formats.conllu import read_conllu
 from zerogap.io.problems.files import problem_from_json

@@ -3,8 +3,8 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.oracles.test_lexical_cky import lexical_problems
 
+from tests.oracles.parses.test_lexical import lexical_problems
 from zerogap.constituency.lexical.decoding import head_scores, search
 from zerogap.constituency.lexical.priced_search import PricedSearch
 from zerogap.errors import Infeasible

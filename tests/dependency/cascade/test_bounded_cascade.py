@@ -8,7 +8,7 @@ import pytest
 import zerogap
 from zerogap.baselines.brute import is_tree
 from zerogap.dependency.candidate_arcs import candidates_of
-from zerogap.dependency.cascade.approximate import bounded_cascade as exact_cascade
+from zerogap.dependency.cascade import bounded_cascade as exact_cascade
 from zerogap.dependency.cascade.bounded_cascade import ExactCascade
 from zerogap.dependency.cascade.core_rounds import is_projective_tree
 from zerogap.dependency.cascade.passes import DICTIONARY, FIRST
@@ -21,7 +21,7 @@ from zerogap.errors import InputError
 from zerogap.features.parts.model import PartModel
 from zerogap.oracles.trees.grandsibling_marginals import max_marginals_of_candidates
 
-from .test_cascade import treebank
+from .test_approximate import treebank
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,7 @@ from zerogap.features.parts.model import PartModel
 from zerogap.oracles.trees.grandsibling_marginals import max_marginals_of_candidates
 from zerogap.testing.treebanks import treebank
 
-from .test_exact_cascade import check_trees
+from .test_bounded_cascade import check_trees
 
 
 @pytest.fixture(scope="module")

@@ -16,8 +16,8 @@ from zerogap.dependency.sentence import Sentence
 from zerogap.features.parts.model import PartModel, cells_of_kinds
 from zerogap.problems.dependency.parts import meaning
 
-from .test_cascade import treebank
-from .test_exact_cascade import parser  # noqa: F401  # a fixture
+from .test_approximate import treebank
+from .test_bounded_cascade import parser  # noqa: F401  # a fixture
 
 EMPTY, SHORT = Sentence({"form": (), "upos": ()}), Sentence({"form": ("n0",), "upos": ("N",)})
 SENTENCES = [*treebank(15, seed=3), EMPTY, SHORT]

@@ -5,10 +5,10 @@ import json
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from tests.constituency.test_lexical_agreement import agreements
-from tests.constituency.test_lexical_problem import example
-from tests.oracles.test_lexical_cky import all_parses, lexical_problems
 
+from tests.oracles.parses.test_lexical import all_parses, lexical_problems
+from tests.problems.constituency.test_lexical import example
+from tests.problems.constituency.test_lexical_agreement import agreements
 from zerogap.constituency.lexical.agreement import decode_agreement
 from zerogap.constituency.lexical.compact import compact_agreement, compact_lexical
 from zerogap.constituency.lexical.decoding import decode_lexical

@@ -3,8 +3,8 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.oracles.test_siblings import scored
 
+from tests.oracles.trees.test_siblings import scored
 from zerogap.oracles.trees.sibling_marginals import sibling_max_marginals
 from zerogap.oracles.trees.siblings import sibling_kernel
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.oracles.test_lexical_cky import lexical_problems, optimum
 
+from tests.oracles.parses.test_lexical import lexical_problems, optimum
 from zerogap.constituency.lexical.decoding import decode_lexical, decode_lexical_many
 from zerogap.errors import Infeasible, InputError, InvalidStructure, ScoreError, ScoreShapeError, VerificationError
 from zerogap.problems.constituency.lexical import LexicalGrammar, LexicalProblem

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.constituency.test_lexical_problem import example
-from tests.oracles.test_lexical_cky import all_parses, lexical_problems
 
+from tests.oracles.parses.test_lexical import all_parses, lexical_problems
+from tests.problems.constituency.test_lexical import example
 from zerogap.constituency.lexical.agreement import decode_agreement
 from zerogap.constituency.lexical.decoding import decode_lexical
 from zerogap.errors import Infeasible, InputError, InvalidStructure, ScoreShapeError, UnknownMethod, VerificationError

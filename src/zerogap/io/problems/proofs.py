@@ -36,9 +36,8 @@ def proof_in(text: str, where: str) -> tuple[Any, Solution[Any]]:
     return problem_from_json(field(value, "problem", where), f"{where}: problem"), solution
 
 
-def read_proofs(path: str | os.PathLike[str]) -> Iterator[tuple[str, Any, Solution[Any]]]:
-    """Where each stands, its problem and its solution. Empty lines are passed over."""
+def proof_lines(path: str | os.PathLike[str]) -> Iterator[tuple[str, str]]:
+    """Where each line stands, and its text: see `proof_in`. Empty lines are passed over."""
     for number, text in read_lines(path):
         if text.strip():
-            where = f"{shown(path)}, line {number}"
-            yield where, *proof_in(text, where)
+            yield f"{shown(path)}, line {number}", text

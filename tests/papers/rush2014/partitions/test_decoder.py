@@ -21,7 +21,7 @@ from zerogap.translation.forests.cube_pruning import compile_problem, cube_prune
 from zerogap.translation.forests.decoding import decode_forest
 from zerogap.translation.forests.end_prices import Pricing
 
-spec = importlib.util.spec_from_file_location("syntax_strategies", Path(__file__).with_name("syntax_strategies.py"))
+spec = importlib.util.spec_from_file_location("syntax_strategies", Path(__file__).parents[3] / "translation" / "syntax_strategies.py")
 strategies = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(strategies)
 few = strategies.few

@@ -54,8 +54,9 @@ class Layout:
             mine.first, mine.second, mine.head_start, mine.head, mine.share_start, mine.start, mine.number, shares,
             its.first, its.second, its.head_start, its.head, its.share_start, its.start, its.number, moved,
         )  # fmt: skip
-        rounded = its.rounded(moved, tables.unit)
-        return rounded, np.array_equal(rounded, moved)
+        if np.array_equal(np.floor(moved / tables.unit) * tables.unit, moved):
+            return moved, True
+        return its.rounded(moved, tables.unit), False
 
     def rounded(self, shares: Scores, unit: float) -> Scores:
         """Multiples of a unit, rounded down; what a positive factor loses by that goes to its first arc."""
