@@ -55,6 +55,22 @@ def writable(dtype: Any, ndim: int) -> Any:
     return types.Array(dtype, ndim, "C")
 
 
+def record(kind: type, *fields: Any) -> Any:
+    """The type of a NamedTuple in a signature: `record(Graph, readonly(int64, 1), int64)`, a type for every field."""
+    return types.NamedTuple(fields, kind)
+
+
+def convert_by_field(given: Any, context: Any, wanted: Any) -> Any:
+    """Lets a record with writable arrays stand for one with read-only arrays, as single arrays may: Numba has the rule for tuples only."""
+    if not isinstance(wanted, types.NamedTuple) or given.instance_class is not wanted.instance_class:
+        return None
+    kinds = [context.can_convert(one, other) for one, other in zip(given, wanted, strict=True)]
+    return None if any(kind is None for kind in kinds) else max(kinds)
+
+
+setattr(types.NamedTuple, "can_convert_to", convert_by_field)  # noqa: B010  # for the eyes of mypy
+
+
 def kernel(signature: Any) -> Callable[[Callable[..., Any]], Any]:
     """Decorates a function on arrays: `@kernel(int64(readonly(float64, 2), writable(int64, 1)))`."""
     return lambda function: function if config.DISABLE_JIT else lazily_compiled(function, signature)  # type: ignore[attr-defined]  # set by numba
