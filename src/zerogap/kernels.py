@@ -57,7 +57,7 @@ def writable(dtype: Any, ndim: int) -> Any:
 
 def record(kind: type, *fields: Any) -> Any:
     """The type of a NamedTuple in a signature: `record(Graph, readonly(int64, 1), int64)`, a type for every field."""
-    return types.NamedTuple(fields, kind)
+    return types.NamedTuple(fields, kind)  # type: ignore[no-untyped-call]
 
 
 def convert_by_field(given: Any, context: Any, wanted: Any) -> Any:
