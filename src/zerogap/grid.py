@@ -16,6 +16,8 @@ from numpy.typing import NDArray
 from zerogap.errors import ScoreError, ScoreShapeError, ScoreTypeError
 
 Scores = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 MANTISSA_BITS = 53
 LARGEST_TOTAL = 2.0**1008  # beyond this, bounds and their limits would overflow
