@@ -9,8 +9,19 @@ from zerogap.baselines.brute import best_scores, dependency_structures
 from zerogap.dependency import Lazy, Problem
 from zerogap.errors import VerificationError
 from zerogap.proof import DynamicProgram
-from zerogap.proof.dependency import best_projective_scores, dependency_bound
+from zerogap.proof.dependency import best_projective_scores, trees_of
+from zerogap.proof.dependency_problems import dependency_bound as bound_in_units
+from zerogap.proof.integers import as_float, number
 from zerogap.testing.strategies import dependency_problems
+
+
+def dependency_bound(problem, certificate):
+    return as_float(bound_in_units(problem, certificate, np.inf), problem.resolution)
+
+
+def best_scores_of(problem, k):
+    return [as_float(number(score), problem.resolution) for score in best_projective_scores(trees_of(problem, k), k)]
+
 
 GRAND = ("siblings", "stops", "grandparents", "outermost", "grandsiblings")
 
@@ -23,7 +34,7 @@ def test_the_k_best_scores(kinds, data):
     k = data.draw(st.sampled_from((1, 2, 3, 7)))
     expected = best_scores(problem, dependency_structures(problem), k)
     expected += [-np.inf] * (k - len(expected))
-    assert best_projective_scores(problem, k).tolist() == expected
+    assert best_scores_of(problem, k) == expected
     assert dependency_bound(problem, DynamicProgram()) == expected[0]
 
 
@@ -31,7 +42,7 @@ def test_the_k_best_scores(kinds, data):
 @settings(max_examples=40)
 def test_five_words(problem):
     expected = best_scores(problem, dependency_structures(problem), 1) or [-np.inf]
-    assert best_projective_scores(problem, 1).tolist() == expected
+    assert best_scores_of(problem, 1) == expected
 
 
 def test_what_a_chart_does_not_hold():

@@ -11,9 +11,14 @@ from zerogap.baselines.brute import all_heads, optimum
 from zerogap.dependency import Problem, decode
 from zerogap.errors import InvalidStructure, VerificationError
 from zerogap.proof.certificate import CutDuals, DynamicProgram, Multipliers
-from zerogap.proof.dependency import dependency_bound
-from zerogap.proof.dependency_charts import best_projective_score
+from zerogap.proof.dependency_problems import dependency_bound as bound_in_units
+from zerogap.proof.integers import as_float
 from zerogap.testing.strategies import score_arrays
+
+
+def dependency_bound(problem, certificate):
+    """The bound as a score."""
+    return as_float(bound_in_units(problem, certificate, np.inf), problem.resolution)
 
 
 def best_of_all(problem):
@@ -131,4 +136,4 @@ def test_300_words(single_root):
     solution = decode(free)
     assert dependency_bound(free, solution.certificate) == solution.score
     projective = Problem(arcs, projective=True, single_root=single_root)
-    assert best_projective_score(projective.arcs, single_root=single_root) == decode(projective).score
+    assert dependency_bound(projective, DynamicProgram()) == decode(projective).score

@@ -4,287 +4,313 @@
           + sum_h max_{g, modifiers} score_h(g, modifiers) - down of the modifiers - up[g, h]
 
 within the arcs that a leaf leaves: part h * (n + 1) + m says that the arc h -> m is in the tree. Any prices prove some bound. The root has
-at least one modifier, with a single root exactly one, and no modifier of h is g.
+at least one modifier, with a single root exactly one, and no modifier of h is g. All numbers are integers, in units.
 """
 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from zerogap.errors import VerificationError
-from zerogap.grid import Scores
+from zerogap.grid import Flags, Integers
+from zerogap.problems.dependency.head_automaton import HeadAutomaton
 from zerogap.problems.dependency.problem import Problem
+from zerogap.proof.arborescence import Arborescence, best_arborescence
 from zerogap.proof.certificate import Certificate, HeadPrices, Leaf, Leaves, Screened
 from zerogap.proof.dependency_charts import arc_chart
-from zerogap.proof.exact_values import Units, check_exact, from_units, in_units, units_of
+from zerogap.proof.integers import ABSENT, Units, number, plus, settled, units, units_of, units_of_all
 from zerogap.proof.leaves import check_cover
 
-if TYPE_CHECKING:
-    from zerogap.problems.dependency.head_automaton import HeadAutomaton
-
 KNOWN = {"siblings", "stops", "grandparents", "outermost", "grandsiblings", "trisiblings", "automata"}
-Allowed = NDArray[np.bool_]
+WITH_HEADS = ("grandparents", "outermost", "grandsiblings")
+MOST_CELLS = 30_000_000  # of the tables of all heads that are kept
 
 
-def head_prices_bound(problem: Problem, certificate: Certificate, arcs: Scores) -> float:
-    """The bound that prices prove, after screening or in leaves; `arcs` have their best labels."""
-    larger = set(problem.larger)
-    if larger - KNOWN:
-        raise VerificationError(f"a certificate of kind 'head-prices' proves nothing about {', '.join(sorted(larger - KNOWN))}.")
-    n = problem.n_words
-    if n == 0:  # only the root, which ends without modifiers
+def head_prices_bound(
+    problem: Problem, certificate: Certificate, arcs: Integers, unit: float, largest: int, larger: tuple[str, ...]
+) -> Units:
+    """The bound that prices prove, after screening or in leaves; `arcs` (n + 1, n + 1) have their best labels."""
+    if set(larger) - KNOWN:
+        raise VerificationError(f"a certificate of kind 'head-prices' proves nothing about {', '.join(sorted(set(larger) - KNOWN))}.")
+    if problem.n_words == 0:  # only the root, which ends without modifiers
         stops = problem.parts.get("stops")
-        end = 0.0 if stops is None else float(stops.at(np.array([0]), np.array([0]))[0])
-        return end + sum(automaton.finals[0] for automaton in problem.automata)
-    allowed = arcs > -np.inf
-    return bound_within(problem, certificate, arcs, allowed, np.zeros_like(allowed))
+        ends = [] if stops is None else [number(units(stops.at(np.array([0]), np.array([0])), unit)[0])]
+        ends += [number(units(np.array(automaton.finals[:1]), unit)[0]) for automaton in problem.automata]
+        return sum(ends)
+    allowed = arcs > ABSENT
+    return Heads(problem, arcs, unit, largest).bound(certificate, Node(allowed, np.zeros_like(allowed)))
 
 
-def bound_within(problem: Problem, certificate: Certificate, arcs: Scores, allowed: Allowed, required: Allowed) -> float:
-    """Of the trees that have no other arcs than those that are allowed, and all that are required."""
-    match certificate:
-        case HeadPrices():
-            down, up = read_prices(problem, certificate)
-            if np.any(required & ~allowed):
-                return -math.inf
-            heads = (head_part(problem, arcs, down, up, allowed, required, h) for h in range(problem.n_words + 1))
-            return from_units(tree_part(problem, down, up, allowed) + sum(heads), problem.resolution)
-        case Screened(prices=prices, threshold=threshold, rest=rest):
-            left = possible_arcs(problem, prices, threshold, arcs, allowed, required)
-            return max(threshold, bound_within(problem, rest, arcs, left, required))
-        case Leaves(leaves):
-            check_cover(leaves, (problem.n_words + 1) ** 2)
-            return max(bound_of_leaf(problem, leaf, arcs, allowed, required) for leaf in leaves)
-        case _:
-            raise VerificationError(f"a certificate of kind {certificate.kind!r} in a leaf proves nothing about dependency trees.")
+@dataclass(frozen=True, slots=True, eq=False)
+class Node:
+    """The trees that have no other arcs than those that are allowed, and all that are required."""
+
+    allowed: Flags
+    required: Flags
+
+    def after(self, leaf: Leaf) -> Node:
+        allowed, required = self.allowed.copy(), self.required.copy()
+        for part, inside in leaf.fixed:
+            h, m = divmod(part, len(allowed))
+            if inside:
+                allowed[:, m] &= np.arange(len(allowed)) == h
+                required[h, m] = True
+            else:
+                allowed[h, m] = False
+        return Node(allowed, required)
 
 
-def bound_of_leaf(problem: Problem, leaf: Leaf, arcs: Scores, allowed: Allowed, required: Allowed) -> float:
-    left, wanted = allowed.copy(), required.copy()
-    for part, inside in leaf.fixed:
-        h, m = divmod(part, problem.n_words + 1)
-        if inside:
-            left[:, m] &= np.arange(problem.n_words + 1) == h
-            wanted[h, m] = True
-        else:
-            left[h, m] = False
-    return bound_within(problem, leaf.certificate, arcs, left, wanted)
+@dataclass(frozen=True, slots=True, eq=False)
+class Side:
+    """All parts of one side of a head h, for its heads g and its modifiers from the nearest outward; place 0 stands for h itself.
 
-
-def possible_arcs(problem: Problem, prices: HeadPrices, threshold: float, arcs: Scores, allowed: Allowed, required: Allowed) -> Allowed:
-    """Those that a tree above the threshold may have: by the bound of the prices if tree, head and modifier must take the arc."""
-    least = units_of(threshold, problem.resolution, "threshold")
-    down, up = read_prices(problem, prices)
-    heads = [head_part(problem, arcs, down, up, allowed, required, h) for h in range(problem.n_words + 1)]
-    tree = tree_part(problem, down, up, allowed)
-    total = tree + sum(heads)
-    left = allowed.copy()
-    if total == -math.inf:
-        return left
-    for h, m in np.argwhere(allowed).tolist():
-        only, wanted = allowed.copy(), required.copy()
-        only[:, m] = np.arange(problem.n_words + 1) == h
-        wanted[h, m] = True
-        bound = total - heads[h] + head_part(problem, arcs, down, up, allowed, wanted, h)
-        bound = bound - heads[m] + head_part(problem, arcs, down, up, only, required, m)
-        if bound > least:  # the tree is asked last: it takes longest
-            bound = bound - tree + tree_part(problem, down, up, only)
-        left[h, m] = bound > least
-    return left
-
-
-def read_prices(problem: Problem, certificate: HeadPrices) -> tuple[Scores, Scores]:
-    """Down and up (n + 1, n + 1)."""
-    n = problem.n_words
-    if not len(certificate.arcs) == len(certificate.down) == len(certificate.up):
-        sizes = f"{len(certificate.arcs)} arcs, {len(certificate.down)} and {len(certificate.up)} prices"
-        raise VerificationError(f"there are {sizes}: expected as many of each.")
-    size = (n + 1) ** 2
-    if len(set(certificate.arcs)) < len(certificate.arcs) or not all(type(arc) is int and 0 <= arc < size for arc in certificate.arcs):
-        raise VerificationError(f"arcs has something else than different numbers from 0 to {size - 1}.")
-    check_exact((*certificate.down, *certificate.up), problem)
-    down, up = np.zeros((n + 1, n + 1)), np.zeros((n + 1, n + 1))
-    down.reshape(-1)[list(certificate.arcs)] = certificate.down
-    up.reshape(-1)[list(certificate.arcs)] = certificate.up
-    return down, up
-
-
-def asks_for_heads(problem: Problem) -> bool:
-    return bool(problem.parts.keys() & {"grandparents", "outermost", "grandsiblings"})
-
-
-def tree_part(problem: Problem, down: Scores, up: Scores, allowed: Allowed) -> Units:
-    """The best tree under the prices, in units: sums of prices are exact."""
-    weights = np.where(allowed, down + up if asks_for_heads(problem) else down, -np.inf)
-    if not problem.projective:
-        return best_tree_units(weights, problem)
-    return in_units(float(arc_chart(weights[..., None], problem.single_root, 1)[0]), problem.resolution)
-
-
-def head_part(problem: Problem, arcs: Scores, down: Scores, up: Scores, allowed: Allowed, required: Allowed, h: int) -> Units:
-    """The worth of the best choice of head h, in units: one head has at most `problem.terms` scores, so its sums are exact."""
-    n = problem.n_words
-    with_heads = h > 0 and asks_for_heads(problem)
-    heads = np.flatnonzero(allowed[:, h]) if with_heads else np.array([-1])
-    values = -up[heads, h] if with_heads else np.zeros(1)
-    for side in (-1, 1) if h > 0 else (1,):
-        modifiers = np.arange(h + side, n + 1 if side > 0 else 0, side)
-        modifiers = modifiers[allowed[h, modifiers]]
-        machine = next((a for a in problem.automata if a.head == h and (a.side == "right") == (side > 0)), None)
-        if machine is None and problem.trisiblings is None:
-            values = values + best_side(problem, arcs[h] - down[h], required[h], heads, h, modifiers)
-        else:
-            values = values + best_walk(problem, arcs[h] - down[h], required[h], heads, h, modifiers.tolist(), machine)
-    return in_units(float(values.max(initial=-math.inf)), problem.resolution)
-
-
-def best_side(problem: Problem, worth: Scores, required: Allowed, heads: NDArray[np.int64], h: int, modifiers: NDArray[np.int64]) -> Scores:
-    """The best choice of modifiers on a side of h, in order outward from it, for every head of h. (heads,)"""
-
-    def scored(name: str, *index: Any) -> Scores:
-        parts = problem.parts.get(name)
-        if parts is None or (h == 0 and name in ("grandparents", "outermost", "grandsiblings")):
-            return np.zeros(np.broadcast_shapes(*(np.shape(i) for i in index)))
-        return parts.at(*np.broadcast_arrays(*index))
-
-    best = np.full((len(heads), len(modifiers) + 1), -np.inf)  # of choices that end with each modifier; with none first
-    best[:, 0] = 0.0
-    least = 0  # nothing before the last required modifier can be the previous one
-    for j, m in enumerate(modifiers.tolist(), start=1):
-        before = np.concatenate([[h], modifiers[: j - 1]])[least:j]
-        if h == 0 and problem.single_root:
-            before = before[:1] if least == 0 else before[:0]
-        added = scored("siblings", h, before, m) + scored("grandsiblings", heads[:, None], h, before[None, :], m)
-        possible = heads != m
-        if problem.projective and h > 0:
-            possible &= (heads < min(h, m)) | (heads > max(h, m))
-        added = np.where(possible[:, None], added + scored("grandparents", heads[:, None], h, m) + worth[m], -np.inf)
-        best[:, j] = (best[:, least : least + len(before)] + added).max(axis=1, initial=-np.inf)
-        if required[m]:
-            least = j
-    last = np.concatenate([[h], modifiers])[least:]
-    ended = best[:, least:] + scored("stops", h, last[None, :])
-    outermost = scored("outermost", heads[:, None], h, last[None, :])
-    ended = ended + np.where(last == h, 0.0, outermost)
-    if h == 0 and least == 0:
-        ended[:, 0] = -np.inf
-    return np.asarray(ended.max(axis=1, initial=-np.inf))
-
-
-def best_walk(
-    problem: Problem,
-    worth: Scores,
-    required: Allowed,
-    heads: NDArray[np.int64],
-    h: int,
-    modifiers: list[int],
-    machine: HeadAutomaton | None,
-) -> Scores:
-    """The same where three modifiers in a row are scored, or an automaton reads them: over its states and the last two modifiers."""
-    parts = problem.parts
-    each, one = np.zeros(len(heads), dtype=np.int64), np.zeros(1, dtype=np.int64)
-
-    def scored(name: str, *index: Any) -> Any:
-        with_heads = name in ("grandparents", "outermost", "grandsiblings")
-        if name not in parts or (h == 0 and with_heads):
-            return 0.0
-        return parts[name].at(heads, *(each + i for i in index)) if with_heads else float(parts[name].at(*(one + i for i in index))[0])
-
-    best: dict[tuple[int, int, int], Scores] = {(0, h, h): np.zeros(len(heads))}  # state, modifier before the last, last modifier
-    for m in modifiers:
-        possible = heads != m
-        if problem.projective and h > 0:
-            possible &= (heads < min(h, m)) | (heads > max(h, m))
-        new: dict[tuple[int, int, int], Scores] = {}
-        for (state, r, s), value in best.items():
-            if h == 0 and problem.single_root and s != h:
-                continue
-            after, weight = (0, 0.0) if machine is None else step_of(machine, state, m)
-            if weight == -math.inf:
-                continue
-            added = worth[m] + weight + scored("siblings", h, s, m) + (scored("trisiblings", h, r, s, m) if s != h else 0.0)
-            total = value + added + scored("grandparents", h, m) + scored("grandsiblings", h, s, m)
-            key = (after, s, m)
-            new[key] = np.maximum(new.get(key, -np.inf), np.where(possible, total, -np.inf))
-        best = new if required[m] else {**best, **new}
-    ended = np.full(len(heads), -np.inf)
-    for (state, _, s), value in best.items():
-        if h == 0 and s == h:
-            continue
-        end = scored("stops", h, s) + (0.0 if machine is None else machine.finals[state])
-        ended = np.maximum(ended, value + end + (scored("outermost", h, s) if s != h else 0.0))
-    return ended
-
-
-def step_of(machine: HeadAutomaton, state: int, modifier: int) -> tuple[int, float]:
-    """The next state and the weight, -inf if there is none."""
-    return next(((after, weight) for s, m, after, weight in machine.transitions if s == state and m == modifier), (0, -math.inf))
-
-
-def best_tree_value(weights: Scores, problem: Problem) -> float:
-    """The weight of a maximum arborescence; -inf if there is none."""
-    return from_units(best_tree_units(weights, problem), problem.resolution)
-
-
-def best_tree_units(weights: Scores, problem: Problem) -> Units:
-    """The weight of a maximum arborescence in units (Chu & Liu 1965; Edmonds 1967); -inf if there is none.
-
-    With a single root, every arc from the root costs so much that one of them is the fewest.
+    `parts[g, i, j]` is the score of modifier j after modifier i, without its arc; `ends[g, i]` that of ending after modifier i.
     """
-    n = len(weights) - 1
-    finite = weights > -np.inf
-    table = [[int(weights[h, m] / problem.resolution) if finite[h, m] else None for m in range(n + 1)] for h in range(n + 1)]
-    cost = 1 + 2 * sum(abs(w) for row in table for w in row if w is not None) if problem.single_root else 0
-    nodes = {
-        m: {h: w - (cost if h == 0 else 0) for h in range(n + 1) if h != m and (w := table[h][m]) is not None} for m in range(1, n + 1)
-    }
-    total = 0
-    fresh = n + 1
-    while True:
-        chosen = {}
-        for node, into in nodes.items():
-            if not into:
-                return -math.inf
-            head = max(into, key=lambda h: into[h])
-            best = into[head]
-            total += best
-            nodes[node] = {h: w - best for h, w in into.items()}
-            chosen[node] = head
-        cycle = cycle_of(chosen)
-        if cycle is None:
-            break
-        inside = set(cycle)
-        entering: dict[int, int] = {}
-        for node in cycle:
-            for h, w in nodes.pop(node).items():
-                if h not in inside and w > entering.get(h, w - 1):
-                    entering[h] = w
-        for into in nodes.values():
-            leaving = [into.pop(h) for h in cycle if h in into]
-            if leaving:
-                into[fresh] = max(leaving)
-        nodes[fresh] = entering
-        fresh += 1
-    value = total + cost
-    if problem.single_root and value <= -cost // 2:  # more than one arc from the root was needed
-        return -math.inf
-    return value
+
+    heads: Integers
+    modifiers: Integers
+    parts: Integers  # (heads, modifiers + 1, modifiers + 1), absent unless i < j
+    ends: Integers  # (heads, modifiers + 1)
 
 
-def cycle_of(chosen: dict[int, int]) -> list[int] | None:
-    """The nodes of a cycle of chosen heads, if there is one; 0 is the root."""
-    done: set[int] = set()
-    for start in chosen:
-        walk: list[int] = []
-        node = start
-        while node != 0 and node not in done:
-            if node in walk:
-                return walk[walk.index(node) :]
-            walk.append(node)
-            node = chosen[node]
-        done.update(walk)
-    return None
+@dataclass(slots=True, eq=False)
+class Heads:
+    """The heads of a problem; tables of parts are made once, for all arcs that the problem allows."""
+
+    problem: Problem
+    arcs: Integers
+    unit: float
+    largest: int
+    sides: dict[tuple[int, int], Side] = field(default_factory=dict)
+    cells: int = 0
+
+    @property
+    def asks_for_heads(self) -> bool:
+        return any(name in self.problem.parts for name in WITH_HEADS)
+
+    def bound(self, certificate: Certificate, node: Node) -> Units:
+        match certificate:
+            case HeadPrices():
+                down, up = self.prices(certificate)
+                if (node.required & ~node.allowed).any():
+                    return -math.inf
+                heads = [self.choice(h, down, up, node).best for h in range(self.problem.n_words + 1)]
+                return self.tree(down, up, node.allowed).value + sum(heads)
+            case Screened(prices=prices, threshold=threshold, rest=rest):
+                least = units_of(threshold, self.unit, "threshold")
+                left = self.possible_arcs(prices, least, node)
+                return max(least, self.bound(rest, Node(left, node.required)))
+            case Leaves(leaves):
+                check_cover(leaves, (self.problem.n_words + 1) ** 2)
+                return max(self.bound(leaf.certificate, node.after(leaf)) for leaf in leaves)
+            case _:
+                raise VerificationError(f"a certificate of kind {certificate.kind!r} in a leaf proves nothing about dependency trees.")
+
+    def prices(self, certificate: HeadPrices) -> tuple[Integers, Integers]:
+        """Down and up (n + 1, n + 1). With the scores of a head, and with each other, their sums are exact."""
+        n = self.problem.n_words
+        if not len(certificate.arcs) == len(certificate.down) == len(certificate.up):
+            sizes = f"{len(certificate.arcs)} arcs, {len(certificate.down)} and {len(certificate.up)} prices"
+            raise VerificationError(f"there are {sizes}: expected as many of each.")
+        size = (n + 1) ** 2
+        numbers = certificate.arcs
+        if len(set(numbers)) < len(numbers) or not all(type(arc) is int and 0 <= arc < size for arc in numbers):
+            raise VerificationError(f"arcs has something else than different numbers from 0 to {size - 1}.")
+        values = units_of_all((*certificate.down, *certificate.up), self.unit, "prices", beside=self.largest)
+        down, up = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+        down[list(numbers)], up[list(numbers)] = values[: len(numbers)], values[len(numbers) :]
+        return down.reshape(n + 1, n + 1), up.reshape(n + 1, n + 1)
+
+    # ------------------------------------------------------------ the tree
+
+    def tree(self, down: Integers, up: Integers, allowed: Flags) -> Arborescence:
+        """The best tree under the prices."""
+        weights = np.where(allowed, down + up if self.asks_for_heads else down, ABSENT)
+        if not self.problem.projective:
+            return best_arborescence(weights, self.problem.single_root)
+        return Arborescence(number(arc_chart(weights[..., None], self.problem.single_root, 1)[0]), None)
+
+    # ------------------------------------------------------------ screening
+
+    def possible_arcs(self, prices: HeadPrices, threshold: int, node: Node) -> Flags:
+        """The arcs that a tree above the threshold may have: by the bound of the prices if tree, head and modifier must take the arc."""
+        down, up = self.prices(prices)
+        n = self.problem.n_words
+        choices = [self.choice(h, down, up, node) for h in range(n + 1)]
+        tree = self.tree(down, up, node.allowed)
+        total = tree.value + sum(choice.best for choice in choices)
+        left = node.allowed.copy()
+        if total == -math.inf:
+            return left
+        for h, m in np.argwhere(node.allowed).tolist():
+            by_head = self.with_modifier(choices[h], h, m, down, up, node)
+            by_modifier = choices[m].under(h, self.asks_for_heads)
+            bound = total - choices[h].best + by_head - choices[m].best + by_modifier
+            if tree.slack is not None:
+                left[h, m] = bound - int(tree.slack[h, m]) > threshold
+            else:
+                left[h, m] = bound > threshold
+            if left[h, m]:  # the tree is asked last: it takes longest
+                only = node.allowed.copy()
+                only[:, m] = np.arange(n + 1) == h
+                left[h, m] = bound - tree.value + self.tree(down, up, only).value > threshold
+        return left
+
+    def with_modifier(self, choice: Choice, h: int, m: int, down: Integers, up: Integers, node: Node) -> Units:
+        """The best choice of head h that has modifier m."""
+        if choice.with_modifier is not None:
+            return choice.with_modifier[m]
+        required = node.required.copy()
+        required[h, m] = True
+        return self.choice(h, down, up, Node(node.allowed, required)).best
+
+    # ------------------------------------------------------------ heads
+
+    def choice(self, h: int, down: Integers, up: Integers, node: Node) -> Choice:
+        """The best choice of head h among its heads g and its modifiers on both sides."""
+        n = self.problem.n_words
+        with_heads = h > 0 and self.asks_for_heads
+        heads = np.arange(n + 1) if with_heads else np.array([-1])
+        values = np.where(node.allowed[:, h], -up[:, h], ABSENT) if with_heads else np.zeros(1, dtype=np.int64)
+        worth = np.where(node.allowed[h], plus(self.arcs[h], -down[h]), ABSENT)
+        forced: list[tuple[Integers, Integers, Integers]] | None = []  # of every side: its best, its modifiers, the best with each
+        for side in (-1, 1) if h > 0 else (1,):
+            machine = next((a for a in self.problem.automata if a.head == h and (a.side == "right") == (side > 0)), None)
+            if machine is None and self.problem.trisiblings is None:
+                best, modifiers, with_each = self.best_side(h, side, heads, worth, node.required[h])
+                if forced is not None:
+                    forced.append((best, modifiers, with_each))
+            else:
+                best, forced = self.best_walk(h, side, heads, worth, node.required[h], machine), None
+            values = plus(values, best)
+        best_with: dict[int, Units] | None = None if forced is None else {}
+        for best, modifiers, with_each in forced or ():
+            # the other side and the head stay as they are: take this side's best out, and put in the best with the modifier
+            rest = settled(np.where(best > ABSENT, values - best, ABSENT))
+            found = settled(rest[:, None] + with_each).max(axis=0, initial=ABSENT)
+            best_with.update(zip(modifiers.tolist(), map(number, found), strict=True))  # type: ignore[union-attr]
+        return Choice(heads, values, number(values.max(initial=ABSENT)), best_with)
+
+    def best_side(self, h: int, side: int, heads: Integers, worth: Integers, required: Flags) -> tuple[Integers, Integers, Integers]:
+        """The best choice of modifiers on a side of h for every head of h (heads,); the modifiers, and the best choice with each of them.
+
+        A path over the places of the side: forward[g, j] is the best of what ends with j, backward[g, j] of what follows it.
+        """
+        table = self.side(h, side, heads)
+        k = len(table.modifiers)
+        steps = plus(table.parts[:, :, 1:], worth[table.modifiers])
+        ends = table.ends.copy()
+        for j in (
+            np.flatnonzero(required[table.modifiers]) + 1
+        ).tolist():  # no step passes over a required modifier, and no end comes before it
+            steps[:, :j, j:] = ABSENT
+            ends[:, :j] = ABSENT
+        forward, backward = np.full((len(heads), k + 1), ABSENT), ends.copy()
+        forward[:, 0] = 0
+        for j in range(1, k + 1):
+            forward[:, j] = settled(forward[:, :j] + steps[:, :j, j - 1]).max(axis=1)
+        for i in range(k - 1, -1, -1):
+            later = settled(steps[:, i, i:] + backward[:, i + 1 :]).max(axis=1)
+            backward[:, i] = np.maximum(backward[:, i], later)
+        with_each = settled(forward[:, 1:] + backward[:, 1:])
+        return backward[:, 0], table.modifiers, with_each
+
+    def side(self, h: int, side: int, heads: Integers) -> Side:
+        """The parts of a side, kept for the next node as far as there is room."""
+        if (h, side) in self.sides:
+            return self.sides[h, side]
+        problem, n = self.problem, self.problem.n_words
+        modifiers = np.arange(h + side, n + 1 if side > 0 else 0, side)
+        modifiers = modifiers[self.arcs[h, modifiers] > ABSENT]
+        places = np.concatenate([[h], modifiers])
+        g, m = heads[:, None, None], places[None, None, :]
+        order = np.arange(len(places))
+        possible = (order[None, :, None] < order[None, None, :]) & (g != m)
+        if problem.projective and h > 0 and self.asks_for_heads:
+            possible = possible & ((g < np.minimum(h, m)) | (g > np.maximum(h, m)))
+        if h == 0 and problem.single_root:
+            possible = possible & (order[None, :, None] == 0)
+        parts = np.where(possible, 0, ABSENT) + np.zeros((len(heads), len(places), len(places)), dtype=np.int64)
+        where = np.nonzero(parts > ABSENT)
+        index = {"g": heads[where[0]], "h": np.full(len(where[0]), h), "s": places[where[1]], "m": places[where[2]]}
+        for name, letters in (("siblings", "hsm"), ("grandparents", "ghm"), ("grandsiblings", "ghsm")):
+            if len(where[0]) and (name == "siblings" or h > 0):
+                parts[where] = plus(parts[where], self.scored(name, *(index[letter] for letter in letters)))
+        ends = np.zeros((len(heads), len(places)), dtype=np.int64)
+        each = np.broadcast_to(places, ends.shape)
+        ends = plus(ends, self.scored("stops", np.full(ends.shape, h), each))
+        if h > 0 and len(modifiers):
+            of_heads = np.broadcast_to(heads[:, None], ends.shape)[:, 1:]
+            last = self.scored("outermost", of_heads, np.full(of_heads.shape, h), each[:, 1:])
+            ends[:, 1:] = plus(ends[:, 1:], last)
+        if h == 0:
+            ends[:, 0] = ABSENT  # the root has a modifier
+        found = Side(heads, modifiers, parts, ends)
+        self.cells += parts.size
+        if self.cells <= MOST_CELLS:
+            self.sides[h, side] = found
+        return found
+
+    def scored(self, name: str, *index: Integers) -> Any:
+        """The scores of parts, 0 if there are none of the kind."""
+        parts = self.problem.parts.get(name)
+        return 0 if parts is None else units(parts.at(*index), self.unit)
+
+    def best_walk(self, h: int, side: int, heads: Integers, worth: Integers, required: Flags, machine: HeadAutomaton | None) -> Integers:
+        """The same where three modifiers in a row are scored, or an automaton reads them: over its states and the last two modifiers."""
+        problem, n = self.problem, self.problem.n_words
+        modifiers = [m for m in range(h + side, n + 1 if side > 0 else 0, side) if worth[m] > ABSENT]
+        moves = {} if machine is None else machine.moves()
+
+        def scored(name: str, *index: int) -> Any:
+            if name in WITH_HEADS:
+                return self.scored(name, heads, *(np.full(len(heads), i) for i in index)) if h > 0 else 0
+            return self.scored(name, *(np.array([i]) for i in index))
+
+        best: dict[tuple[int, int, int], Integers] = {(0, h, h): np.zeros(len(heads), dtype=np.int64)}  # state, the last two modifiers
+        for m in modifiers:
+            possible = heads != m
+            if problem.projective and h > 0 and self.asks_for_heads:
+                possible &= (heads < min(h, m)) | (heads > max(h, m))
+            new: dict[tuple[int, int, int], Integers] = {}
+            for (state, r, s), value in best.items():
+                if h == 0 and problem.single_root and s != h:
+                    continue
+                if machine is not None and (state, m) not in moves:
+                    continue
+                after, weight = (0, 0.0) if machine is None else moves[state, m]
+                total = plus(plus(value, worth[m]), int(weight / self.unit))
+                total = plus(total, scored("siblings", h, s, m))
+                if s != h:
+                    total = plus(total, scored("trisiblings", h, r, s, m))
+                total = plus(plus(total, scored("grandparents", h, m)), scored("grandsiblings", h, s, m))
+                key = (after, s, m)
+                new[key] = np.maximum(new.get(key, ABSENT), np.where(possible, total, ABSENT))
+            best = new if required[m] else {**best, **new}
+        ended = np.full(len(heads), ABSENT)
+        for (state, _, s), value in best.items():
+            if h == 0 and s == h:
+                continue
+            total = plus(value, scored("stops", h, s))
+            if machine is not None:
+                total = plus(total, units(np.array([machine.finals[state]]), self.unit)[0])
+            ended = np.maximum(ended, plus(total, scored("outermost", h, s)) if s != h else total)
+        return ended
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Choice:
+    """What a head gets: for each of its heads, at best, and at best with a modifier (None if that is not known)."""
+
+    heads: Integers
+    values: Integers
+    best: Units
+    with_modifier: dict[int, Units] | None
+
+    def under(self, g: int, asks_for_heads: bool) -> Units:
+        """If the head is g."""
+        return number(self.values[g]) if asks_for_heads else self.best

@@ -11,6 +11,7 @@ from zerogap.errors import VerificationError
 from zerogap.proof.certificate import Certificate, Leaves, Multipliers
 from zerogap.proof.constituency import best_tagging
 from zerogap.proof.dependency_charts import sibling_chart
+from zerogap.proof.integers import as_float, number, units
 from zerogap.proof.leaves import check_cover
 from zerogap.proof.lexical_parsing import best_with_heads
 from zerogap.proof.multipliers import checked_multipliers
@@ -34,14 +35,15 @@ def dual_bound(problem: LexicalAgreement, fixed: tuple[tuple[int, bool], ...], c
         raise VerificationError(f"a certificate of kind {certificate.kind!r} proves nothing here: expected multipliers.")
     lexical, size, n_parts, tagging = problem.lexical, problem.n_words + 1, problem.n_parts, problem.tagging
     rows = agreement(2 * n_parts, np.stack([np.arange(n_parts), n_parts + np.arange(n_parts)], axis=1))
-    tables = [lexical.binary, lexical.unary, lexical.words, lexical.roots, problem.arcs, problem.siblings, problem.stops]
-    tables += [] if tagging is None else [tagging.emissions, tagging.transitions]
-    every = np.concatenate([table.reshape(-1) for table in tables])
+    every_table = [lexical.binary, lexical.unary, lexical.words, lexical.roots, problem.arcs, problem.siblings, problem.stops]
+    every_table += [] if tagging is None else [tagging.emissions, tagging.transitions]
+    every = np.concatenate([table.reshape(-1) for table in every_table])
     values = checked_multipliers(certificate.values, rows, problem.resolution, problem.terms, every)
     arcs_left, tags_left = what_is_left(problem, fixed)
     prices, tag_prices = values[: size * size].reshape(size, size), values[size * size :]
-    arcs = np.where(arcs_left, problem.arcs + prices, -np.inf)
-    total = float(sibling_chart(arcs[..., None], problem.siblings, problem.stops, True, 1)[0])
+    arcs = units(np.where(arcs_left, problem.arcs + prices, -np.inf), problem.resolution)
+    tables = units(problem.siblings, problem.resolution), units(problem.stops, problem.resolution)
+    total = as_float(number(sibling_chart(arcs[..., None], *tables, True, 1)[0]), problem.resolution)
     if tagging is not None:
         nodes = np.full((problem.n_words, tagging.transitions.shape[-1] - 1), -np.inf)
         np.maximum.at(nodes, (lexical.positions, tagging.tag_of), np.where(tags_left, tagging.emissions + tag_prices, -np.inf))

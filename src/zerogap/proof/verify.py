@@ -21,10 +21,10 @@ from zerogap.problems.sequence.problem import Problem as SequenceProblem
 from zerogap.problems.translation.forest_problem import SyntaxProblem
 from zerogap.problems.translation.phrases import PhraseProblem
 from zerogap.proof.constituency import joint_bound
-from zerogap.proof.dependency import dependency_bound
-from zerogap.proof.dependency_alternatives import dependency_alternatives
+from zerogap.proof.dependency_problems import dependency_alternatives, dependency_bound
 from zerogap.proof.form import check_certificate, check_number, check_trace, plain_structure
 from zerogap.proof.hypergraph import hypergraph_bound
+from zerogap.proof.integers import Units, as_float, exact_units, units_of
 from zerogap.proof.lexical_agreement import agreement_bound
 from zerogap.proof.lexical_parsing import lexical_bound
 from zerogap.proof.sequence import sequence_alternatives, sequence_bound
@@ -32,20 +32,32 @@ from zerogap.proof.solution import Solution
 from zerogap.proof.translation_phrases import phrase_alternatives, phrase_bound
 from zerogap.proof.translation_syntax import syntax_alternatives, syntax_bound
 
-# the bound that a certificate proves; a search may use the claimed one to leave out what cannot beat it
-CHECKERS: dict[type, Callable[[Any, Any, float], float]] = {
-    HypergraphProblem: hypergraph_bound,
-    DependencyProblem: lambda problem, certificate, _: dependency_bound(problem, certificate),
-    LexicalProblem: lambda problem, certificate, _: lexical_bound(problem, certificate),
-    LexicalAgreement: lambda problem, certificate, _: agreement_bound(problem, certificate),
-    JointProblem: lambda problem, certificate, _: joint_bound(problem, certificate),
-    SequenceProblem: sequence_bound,
-    PhraseProblem: phrase_bound,
-    SyntaxProblem: syntax_bound,
+
+def of_floats(bound: Callable[[Any, Any, float], float]) -> Callable[[Any, Any, Units], Units]:
+    """A checker whose floats hold integers exactly."""
+
+    def checked(problem: Any, certificate: Any, claimed: Units) -> Units:
+        return exact_units(bound(problem, certificate, claimed * problem.resolution), problem.resolution)
+
+    return checked
+
+
+# the bound that a certificate proves, in units; a search may use the claimed one to leave out what cannot beat it
+CHECKERS: dict[type, Callable[[Any, Any, Units], Units]] = {
+    HypergraphProblem: of_floats(hypergraph_bound),
+    DependencyProblem: dependency_bound,
+    LexicalProblem: of_floats(lambda problem, certificate, _: lexical_bound(problem, certificate)),
+    LexicalAgreement: of_floats(lambda problem, certificate, _: agreement_bound(problem, certificate)),
+    JointProblem: of_floats(lambda problem, certificate, _: joint_bound(problem, certificate)),
+    SequenceProblem: of_floats(sequence_bound),
+    PhraseProblem: of_floats(phrase_bound),
+    SyntaxProblem: of_floats(syntax_bound),
 }
 # the scores above a claimed one of the k best structures
 ALTERNATIVES: dict[type, Callable[[Any, Any, float, int], Any]] = {
-    DependencyProblem: dependency_alternatives,
+    DependencyProblem: lambda problem, certificate, claimed, k: dependency_alternatives(
+        problem, certificate, units_of(claimed, problem.resolution, "score"), k
+    ),
     SequenceProblem: sequence_alternatives,
     PhraseProblem: phrase_alternatives,
     SyntaxProblem: syntax_alternatives,
@@ -98,9 +110,12 @@ def checked_solution(problem: Any, solution: Solution[Any]) -> Verified:
         checked += ["the structure is valid", f"it scores {score!r}"]
     if not score == solution.score:
         raise VerificationError(f"the score is {score!r}, not {solution.score!r} as claimed.")
-    bound = CHECKERS[type(problem)](problem, solution.certificate, solution.bound)
-    if not bound <= solution.bound:  # written so that nan fails
-        raise VerificationError(f"the certificate proves the bound {bound!r}, not {solution.bound!r} as claimed.")
+    claimed = exact_units(solution.bound, problem.resolution)
+    found = CHECKERS[type(problem)](problem, solution.certificate, claimed)
+    if not found <= claimed:  # written so that nan fails
+        proven = f"{as_float(found, problem.resolution)!r}" if abs(found) <= 2**53 else f"{found} times {problem.resolution!r}"
+        raise VerificationError(f"the certificate proves the bound {proven}, not {solution.bound!r} as claimed.")
+    bound = as_float(found, problem.resolution)
     if not bound >= score:
         raise VerificationError(f"the bound {bound!r} of the certificate is below the score {score!r} of a valid structure: a defect.")
     check_trace(solution, score)
@@ -135,4 +150,4 @@ def check_alternatives(problem: Any, solution: Solution[Any]) -> None:
         raise VerificationError("the alternatives are not in the order of their scores.")
     above = ALTERNATIVES[type(problem)](problem, solution.certificate, scores[-1], len(scores))
     if len(above) > sum(score > scores[-1] for score in scores):
-        raise VerificationError(f"another structure scores {float(above.max())!r} or less, more than the last alternative: {scores[-1]!r}.")
+        raise VerificationError(f"another structure scores more than the last alternative: {scores[-1]!r}.")

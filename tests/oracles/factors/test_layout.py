@@ -8,7 +8,9 @@ from hypothesis import strategies as st
 
 from zerogap.dependency.decoding.factors.sets import possible_factors
 from zerogap.dependency.decoding.factors.tables import factor_tables
+from zerogap.proof.dependency import trees_of
 from zerogap.proof.factor_shares import normal_form
+from zerogap.proof.integers import ABSENT
 from zerogap.testing.strategies import dependency_problems
 
 
@@ -31,9 +33,12 @@ def listed(factors, size):
 @settings(max_examples=150)
 def test_sorted_out_as_the_checker_does(problem):
     factors = possible_factors(problem, problem.arcs)
-    normal = normal_form(problem, problem.arcs, None)
-    assert factors.arcs.tolist() == normal.arcs.tolist()
-    expected = {key: score for key, score in normal.factors.items() if all(normal.arcs[arc] > -np.inf for arc in key)}
+    normal = normal_form(trees_of(problem, 1))
+    of_checker = np.where(normal.arcs > ABSENT, normal.arcs * problem.resolution, -np.inf)
+    if problem.labels is None:
+        assert factors.arcs.tolist() == of_checker.tolist()
+    scores = {key: score * problem.resolution if score > ABSENT else -np.inf for key, score in normal.factors.items()}
+    expected = {key: score for key, score in scores.items() if all(normal.arcs[arc] > ABSENT for arc in key)}
     assert listed(factors, problem.n_words + 1) == expected
     larger = [key for key in expected if len(key) > 2]  # in the order of the problem
     size = problem.n_words + 1

@@ -9,7 +9,8 @@ from zerogap.baselines.brute import all_labelled_trees, all_trees, best_scores, 
 from zerogap.dependency import Problem, decode
 from zerogap.errors import Infeasible, VerificationError
 from zerogap.proof import DynamicProgram
-from zerogap.proof.dependency_alternatives import best_tree, dependency_alternatives
+from zerogap.proof.dependency_problems import best_tree, dependency_alternatives
+from zerogap.proof.integers import units, units_of
 from zerogap.testing.strategies import dependency_problems, score_arrays
 
 
@@ -18,7 +19,7 @@ from zerogap.testing.strategies import dependency_problems, score_arrays
 def test_the_best_tree(arcs):
     expected = best_tree_score(arcs, single_root=False)
     arcs[:, 0] = -np.inf
-    heads = best_tree(arcs)
+    heads = best_tree(units(arcs, 2.0**-10))
     if heads is None:
         assert expected == -np.inf
     else:
@@ -48,7 +49,8 @@ def compare(problem, certificate, claimed, k):
     if problem.labels is not None:
         structures = all_labelled_trees(problem.n_words, problem.label_names or range(problem.labels.shape[2]), **options)
     expected = [score for score in best_scores(problem, structures) if score > claimed]
-    found = dependency_alternatives(problem, certificate, claimed, k).tolist()
+    in_units = units_of(claimed, problem.resolution, "score")
+    found = [score * problem.resolution for score in dependency_alternatives(problem, certificate, in_units, k)]
     assert len(found) == min(k, len(expected))
     assert found == sorted(found, reverse=True)
     if len(expected) <= k or problem.projective:
@@ -59,4 +61,4 @@ def compare(problem, certificate, claimed, k):
 
 def test_a_certificate_of_another_kind():
     with pytest.raises(VerificationError, match="non-projective"):
-        dependency_alternatives(Problem(np.zeros((3, 3))), DynamicProgram(), 0.0, 2)
+        dependency_alternatives(Problem(np.zeros((3, 3))), DynamicProgram(), 0, 2)
