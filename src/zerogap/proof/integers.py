@@ -46,9 +46,10 @@ def units_of(value: Any, resolution: float, name: str) -> int:
     return int(value / resolution)
 
 
-def exact_units(value: float, resolution: float) -> Units:
-    """A score or a bound in units; infinities stay."""
-    return value if math.isinf(value) else units_of(value, resolution, "the bound")
+def bound_units(bound: float, resolution: float) -> Units:
+    """A claimed bound in units; infinities stay. Between two multiples it is as strong as the lower one, as no structure scores between."""
+    quotient = bound / resolution  # by a power of two: exact, or beyond what any structure scores
+    return quotient if math.isinf(quotient) else math.floor(quotient)
 
 
 def units_of_all(values: Iterable[Any], resolution: float, name: str, *, beside: int) -> list[int]:

@@ -24,7 +24,7 @@ from zerogap.proof.constituency import joint_bound
 from zerogap.proof.dependency_problems import dependency_alternatives, dependency_bound
 from zerogap.proof.form import check_certificate, check_number, check_trace, plain_structure
 from zerogap.proof.hypergraph import hypergraph_bound
-from zerogap.proof.integers import Units, as_float, exact_units, units_of
+from zerogap.proof.integers import Units, as_float, bound_units, units_of
 from zerogap.proof.lexical_agreement import agreement_bound
 from zerogap.proof.lexical_parsing import lexical_bound
 from zerogap.proof.sequence import sequence_alternatives, sequence_bound
@@ -37,7 +37,7 @@ def of_floats(bound: Callable[[Any, Any, float], float]) -> Callable[[Any, Any, 
     """A checker whose floats hold integers exactly."""
 
     def checked(problem: Any, certificate: Any, claimed: Units) -> Units:
-        return exact_units(bound(problem, certificate, claimed * problem.resolution), problem.resolution)
+        return bound_units(bound(problem, certificate, claimed * problem.resolution), problem.resolution)
 
     return checked
 
@@ -49,7 +49,7 @@ CHECKERS: dict[type, Callable[[Any, Any, Units], Units]] = {
     LexicalProblem: of_floats(lambda problem, certificate, _: lexical_bound(problem, certificate)),
     LexicalAgreement: of_floats(lambda problem, certificate, _: agreement_bound(problem, certificate)),
     JointProblem: of_floats(lambda problem, certificate, _: joint_bound(problem, certificate)),
-    SequenceProblem: of_floats(sequence_bound),
+    SequenceProblem: sequence_bound,
     PhraseProblem: of_floats(phrase_bound),
     SyntaxProblem: of_floats(syntax_bound),
 }
@@ -58,7 +58,9 @@ ALTERNATIVES: dict[type, Callable[[Any, Any, float, int], Any]] = {
     DependencyProblem: lambda problem, certificate, claimed, k: dependency_alternatives(
         problem, certificate, units_of(claimed, problem.resolution, "score"), k
     ),
-    SequenceProblem: sequence_alternatives,
+    SequenceProblem: lambda problem, certificate, claimed, k: sequence_alternatives(
+        problem, certificate, units_of(claimed, problem.resolution, "score"), k
+    ),
     PhraseProblem: phrase_alternatives,
     SyntaxProblem: syntax_alternatives,
 }
@@ -110,7 +112,7 @@ def checked_solution(problem: Any, solution: Solution[Any]) -> Verified:
         checked += ["the structure is valid", f"it scores {score!r}"]
     if not score == solution.score:
         raise VerificationError(f"the score is {score!r}, not {solution.score!r} as claimed.")
-    claimed = exact_units(solution.bound, problem.resolution)
+    claimed = bound_units(solution.bound, problem.resolution)
     found = CHECKERS[type(problem)](problem, solution.certificate, claimed)
     if not found <= claimed:  # written so that nan fails
         proven = f"{as_float(found, problem.resolution)!r}" if abs(found) <= 2**53 else f"{found} times {problem.resolution!r}"
