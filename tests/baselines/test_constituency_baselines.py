@@ -13,7 +13,8 @@ from zerogap.constituency.joint.model import train_joint
 from zerogap.constituency.joint.parser_and_tagger import Halves, indexed
 from zerogap.errors import Infeasible
 from zerogap.io.formats.brackets import tree_from_text
-from zerogap.proof.constituency import joint_optimum
+from zerogap.proof.constituency import Parses, joint_optimum
+from zerogap.proof.integers import as_float
 from zerogap.testing.strategies import score_arrays
 
 RULES = [("S", ("N", "V")), ("S", ("S", "S")), ("N", ("N", "N")), ("V", ("V", "N")), ("V", ("N", "V")), ("S", ("N",)), ("V", ("S",))]
@@ -38,7 +39,7 @@ def chart_of(problem):
 @given(problems())
 @settings(max_examples=40)
 def test_both_find_the_optimum(problem):
-    optimum = joint_optimum(problem)  # of the code that proves
+    optimum = as_float(joint_optimum(Parses.of(problem)), problem.resolution)  # of the code that proves
     if optimum == -np.inf:
         with pytest.raises(Infeasible):
             best_joint_parse(problem, indexed(problem.grammar))

@@ -1,128 +1,152 @@
-"""Checks bounds of hypergraph problems with a dynamic program of its own, in NumPy, one vertex at a time."""
+"""Checks bounds of hypergraph problems with a dynamic program in integers, one vertex at a time."""
 
 from __future__ import annotations
 
 import itertools
+import math
+from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from zerogap.errors import VerificationError
-from zerogap.grid import Scores, floor_to_unit
+from zerogap.grid import Integers
 from zerogap.problems.hypergraph import Problem
 from zerogap.proof.certificate import Certificate, DynamicProgram, Leaves, Multipliers, Signatures, Unsatisfiable
+from zerogap.proof.integers import ABSENT, Units, number, plus, settled, units
 from zerogap.proof.leaves import check_cover
-from zerogap.proof.multipliers import checked_multipliers
+from zerogap.proof.multipliers import checked_multipliers, largest_of, prices_of, refund
 from zerogap.structures.hypergraph import Hypergraph
 
 MOST_HYPOTHESES = 2_000_000  # more than this and a search proves nothing in reasonable time
 
 
-def hypergraph_bound(problem: Problem, certificate: Certificate, claimed: float = np.inf) -> float:
+@dataclass(frozen=True, slots=True, eq=False)
+class Paths:
+    """A problem in units; `scores` may lack what the decisions of a leaf exclude."""
+
+    problem: Problem
+    scores: Integers
+    grain: int  # divides the score of every hyperpath
+    largest: int  # no hyperpath's score is larger in magnitude
+
+
+def hypergraph_bound(problem: Problem, certificate: Certificate, claimed: Units) -> Units:
     """The bound that a certificate proves; searches prove the claimed one, or give what is above it."""
+    scores = units(problem.scores, problem.resolution)
+    bits = int(np.bitwise_or.reduce(np.abs(scores[scores > ABSENT]), initial=0))
+    paths = Paths(problem, scores, bits & -bits or 1, largest_of(problem.terms, scores))
     if isinstance(certificate, Signatures):
-        multipliers = checked_multipliers(certificate.values, problem.constraints, problem.resolution, problem.terms, problem.scores)
-        return max(claimed, best_above(problem, multipliers, claimed))
-    return bound_of(problem, problem.scores, certificate)
+        multipliers = checked_multipliers(certificate.values, problem.constraints, problem.resolution, paths.largest)
+        return max(claimed, best_above(paths, multipliers, claimed))
+    return bound_of(paths, certificate)
 
 
-def bound_of(problem: Problem, scores: Scores, certificate: Certificate) -> float:
+def bound_of(paths: Paths, certificate: Certificate) -> Units:
+    problem = paths.problem
+    graph, rows = problem.hypergraph, problem.constraints
     match certificate:
         case DynamicProgram():
-            return best_score(problem.hypergraph, scores)  # without the constraints: valid, if weak
+            return best_score(graph, paths.scores)  # without the constraints: valid, if weak
         case Multipliers(values):
-            multipliers = checked_multipliers(values, problem.constraints, problem.resolution, problem.terms, scores)
-            reduced = scores - problem.constraints.transposed_times(multipliers)
-            dual = best_score(problem.hypergraph, reduced) + float(multipliers @ problem.constraints.limits)
-            return floor_to_unit(dual, problem.unit)
+            multipliers = checked_multipliers(values, rows, problem.resolution, paths.largest)
+            best = best_score(graph, plus(paths.scores, -prices_of(multipliers, rows)))
+            return best if best == -math.inf else (int(best) + refund(multipliers, rows)) // paths.grain * paths.grain
         case Unsatisfiable(row):
-            return -np.inf if cannot_hold(problem, scores, row) else best_score(problem.hypergraph, scores)
+            return -math.inf if cannot_hold(paths, row) else best_score(graph, paths.scores)
         case Leaves(leaves):
-            check_cover(leaves, problem.hypergraph.n_edges)
-            heads = problem.hypergraph.heads
-            return max(bound_of(problem, restricted(scores, leaf.fixed, heads), leaf.certificate) for leaf in leaves)
+            check_cover(leaves, graph.n_edges)
+            return max(bound_of(restricted(paths, leaf.fixed), leaf.certificate) for leaf in leaves)
         case _:
             raise VerificationError(f"a certificate of kind {certificate.kind!r} proves nothing about hypergraphs.")
 
 
-def restricted(scores: Scores, fixed: tuple[tuple[int, bool], ...], heads: NDArray[np.int32]) -> Scores:
-    """Scores of what the decisions of a leaf leave: one hyperedge into a vertex kept alone, or one dropped."""
-    left = scores.copy()
+def restricted(paths: Paths, fixed: tuple[tuple[int, bool], ...]) -> Paths:
+    """What the decisions of a leaf leave: one hyperedge into a vertex kept alone, or one dropped."""
+    left, heads = paths.scores.copy(), paths.problem.hypergraph.heads
     for edge, inside in fixed:
         kept = left[edge]
-        left[heads == heads[edge] if inside else edge] = -np.inf
+        left[heads == heads[edge] if inside else edge] = ABSENT
         if inside:
             left[edge] = kept
-    return left
+    return Paths(paths.problem, left, paths.grain, paths.largest)
 
 
-def cannot_hold(problem: Problem, scores: Scores, row: int) -> bool:
-    """Whether no hyperpath of what is left sums to what the row asks for: integers, so exact."""
-    rows = problem.constraints
+def cannot_hold(paths: Paths, row: int) -> bool:
+    """Whether no hyperpath of what is left sums to what the row asks for."""
+    graph, rows = paths.problem.hypergraph, paths.problem.constraints
     if type(row) is not int or not 0 <= row < len(rows):
         raise VerificationError(f"the certificate names constraint {row!r}: expected 0 to {len(rows) - 1}.")
-    weights = rows.select([row]).transposed_times(np.ones(1))
-    least = -best_score(problem.hypergraph, np.where(scores > -np.inf, -weights, -np.inf))
-    most = best_score(problem.hypergraph, np.where(scores > -np.inf, weights, -np.inf))
+    weights = prices_of(np.ones(1, dtype=np.int64), rows.select([row]))
+    least = -best_score(graph, np.where(paths.scores > ABSENT, -weights, ABSENT))
+    most = best_score(graph, np.where(paths.scores > ABSENT, weights, ABSENT))
     return bool(least > rows.limits[row] or (rows.is_equation[row] and most < rows.limits[row]))
 
 
-def best_above(problem: Problem, multipliers: Scores, claimed: float) -> float:
+def best_above(paths: Paths, multipliers: Integers, claimed: Units) -> Units:
     """The best score above the claimed bound of a hyperpath that satisfies every row; -inf if there is none."""
-    graph, rows = problem.hypergraph, problem.constraints
-    reduced = problem.scores - rows.transposed_times(multipliers)
-    around = outside_scores(graph, reduced) + float(multipliers @ rows.limits)
-    dense = np.zeros((graph.n_edges, len(rows)))
-    np.add.at(dense, (rows.columns, np.repeat(np.arange(len(rows)), np.diff(rows.row_start))), rows.coefficients)
-    found: list[dict[tuple[float, ...], float]] = []
+    graph, rows = paths.problem.hypergraph, paths.problem.constraints
+    around = outside_scores(graph, plus(paths.scores, -prices_of(multipliers, rows)))
+    given, prices = refund(multipliers, rows), multipliers.tolist()
+    dense = np.zeros((graph.n_edges, len(rows)), dtype=np.int64)
+    where = np.repeat(np.arange(len(rows)), np.diff(rows.row_start))
+    np.add.at(dense, (rows.columns, where), rows.coefficients.astype(np.int64))
+    found: list[dict[tuple[int, ...], int]] = []
     count = 0
     for v in range(graph.n_vertices):
-        own: dict[tuple[float, ...], float] = {}
+        own: dict[tuple[int, ...], int] = {}
         if graph.edge_start[v] == graph.edge_start[v + 1]:
-            own[(0.0,) * len(rows)] = 0.0
+            own[(0,) * len(rows)] = 0
+        outside = number(around[v])
         for e in range(int(graph.edge_start[v]), int(graph.edge_start[v + 1])):
-            if problem.scores[e] == -np.inf or around[v] == -np.inf:
+            if paths.scores[e] == ABSENT or outside == -math.inf:
                 continue
+            use = dense[e].tolist()
             for below in itertools.product(*(found[t].items() for t in graph.tail(e).tolist())):
-                used = dense[e] + np.sum([signature for signature, _ in below], axis=0)
-                score = float(problem.scores[e]) + sum(part for _, part in below)
-                if score - float(multipliers @ used) + around[v] > claimed:
-                    key = tuple(used.tolist())
-                    own[key] = max(own.get(key, -np.inf), score)
+                used = tuple(map(sum, zip(use, *(signature for signature, _ in below), strict=True)))
+                score = int(paths.scores[e]) + sum(part for _, part in below)
+                paid = sum(u * times for u, times in zip(prices, used, strict=True))
+                if score - paid + outside + given > claimed:
+                    own[used] = max(own.get(used, score), score)
         count += len(own)
         if count > MOST_HYPOTHESES:
             raise VerificationError(
                 f"more than {MOST_HYPOTHESES:,} hypotheses may be above the claimed bound: the multipliers prove too little."
             )
         found.append(own)
-    final = [score for key, score in found[graph.root].items() if not rows.violated(np.array(key) - rows.limits).any()]
-    return max((score for score in final if score > claimed), default=-np.inf)
+    good = [score for used, score in found[graph.root].items() if not rows.violated(np.array(used) - rows.limits).any()]
+    return max((score for score in good if score > claimed), default=-math.inf)
 
 
-def outside_scores(graph: Hypergraph, scores: Scores) -> Scores:
+def outside_scores(graph: Hypergraph, scores: Integers) -> Integers:
     """The best score of what is around every vertex."""
-    inside, outside = inside_scores(graph, scores), np.full(graph.n_vertices, -np.inf)
-    outside[graph.root] = 0.0
+    inside, outside = inside_scores(graph, scores), np.full(graph.n_vertices, ABSENT)
+    outside[graph.root] = 0
     for v in range(graph.root, -1, -1):
         for e in range(int(graph.edge_start[v]), int(graph.edge_start[v + 1])):
             tail = graph.tail(e).tolist()
             for u in tail:
-                others = sum(inside[t] for t in tail if t != u)
-                outside[u] = max(outside[u], outside[v] + scores[e] + others)
+                total = plus(outside[v], scores[e])
+                for t in tail:
+                    if t != u:
+                        total = plus(total, inside[t])
+                outside[u] = max(outside[u], total)
     return outside
 
 
-def best_score(graph: Hypergraph, scores: Scores) -> float:
+def best_score(graph: Hypergraph, scores: Integers) -> Units:
     """The score of a best hyperpath; -inf if there is none."""
-    return float(inside_scores(graph, scores)[graph.root])
+    return number(inside_scores(graph, scores)[graph.root])
 
 
-def inside_scores(graph: Hypergraph, scores: Scores) -> Scores:
+def inside_scores(graph: Hypergraph, scores: Integers) -> Integers:
     """The best score of what is below every vertex."""
-    best = np.zeros(graph.n_vertices)
+    best = np.zeros(graph.n_vertices, dtype=np.int64)
     for v in np.flatnonzero(~graph.is_terminal):
         first, last = graph.edge_start[v], graph.edge_start[v + 1]
         at = graph.tail_start[first : last + 1]
-        below = np.add.reduceat(best[graph.tails[at[0] : at[-1]]], at[:-1] - at[0])
-        best[v] = (scores[first:last] + below).max()
+        tails = best[graph.tails[at[0] : at[-1]]]
+        # a sum of many tails: those that are absent are counted apart, as two of them would leave the range
+        absent = np.add.reduceat((tails == ABSENT).astype(np.int64), at[:-1] - at[0]) > 0
+        below = np.where(absent, ABSENT, np.add.reduceat(np.where(tails == ABSENT, 0, tails), at[:-1] - at[0]))
+        best[v] = settled(scores[first:last] + below).max()
     return best

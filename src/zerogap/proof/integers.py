@@ -48,7 +48,9 @@ def units_of(value: Any, resolution: float, name: str) -> int:
 
 def bound_units(bound: float, resolution: float) -> Units:
     """A claimed bound in units; infinities stay. Between two multiples it is as strong as the lower one, as no structure scores between."""
-    quotient = bound / resolution  # by a power of two: exact, or beyond what any structure scores
+    quotient = bound / resolution  # by a power of two: exact, unless it leaves the range of float64
+    if quotient * resolution != bound:
+        raise VerificationError(f"the bound is {bound!r}: expected one of the size of the resolution {resolution!r}.")
     return quotient if math.isinf(quotient) else math.floor(quotient)
 
 

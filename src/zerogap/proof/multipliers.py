@@ -1,31 +1,47 @@
-"""Checks that multipliers are of the right number, sign and size: any such multipliers prove a bound."""
+"""Multipliers of linear constraints in units: any of the right number and sign prove a bound, if sums with them are exact."""
 
 from __future__ import annotations
-
-import math
 
 import numpy as np
 
 from zerogap.errors import VerificationError
-from zerogap.grid import MANTISSA_BITS, Scores
+from zerogap.grid import Integers
+from zerogap.proof.integers import ABSENT, RANGE, units_of
 from zerogap.structures.linear import LinearConstraints
 
 
-def checked_multipliers(values: tuple[float, ...], rows: LinearConstraints, resolution: float, terms: int, scores: Scores) -> Scores:
-    """The multipliers as an array; VerificationError if sums with them would not be exact or their sign is wrong."""
-    multipliers = np.array(values, dtype=np.float64)
-    if multipliers.shape != (len(rows),):
+def checked_multipliers(values: tuple[float, ...], rows: LinearConstraints, resolution: float, largest: int) -> Integers:
+    """The multipliers in units; VerificationError if their sign is wrong, or if they are so large that sums might leave the range.
+
+    `largest` bounds the scores of a structure. A structure uses a row at most `rows.n_parts` times its largest coefficient, so what it
+    pays is at most the sum of the magnitudes of all entries times their multipliers.
+    """
+    if len(values) != len(rows):
         raise VerificationError(f"there are {len(values)} multipliers for {len(rows)} constraints.")
-    if not np.isfinite(multipliers).all():
-        raise VerificationError(f"multiplier {int(np.flatnonzero(~np.isfinite(multipliers))[0])} is not finite.")
-    if (np.rint(multipliers / resolution) * resolution != multipliers).any():
-        raise VerificationError(f"a multiplier is not a multiple of the problem's resolution {resolution!r}.")
-    wrong = np.flatnonzero(~rows.is_equation & (multipliers < 0.0))
-    if wrong.size:
-        raise VerificationError(f"multiplier {int(wrong[0])} is negative: {rows.names[int(wrong[0])]!r} is an upper limit.")
-    finite = np.abs(scores[np.isfinite(scores)])
-    prices = np.bincount(rows.columns, weights=np.abs(rows.coefficients * np.repeat(multipliers, np.diff(rows.row_start))), minlength=1)
-    largest = terms * (float(finite.max(initial=0.0)) + float(prices.max(initial=0.0))) + float(np.abs(multipliers * rows.limits).sum())
-    if largest > math.ldexp(resolution, MANTISSA_BITS):
+    found = [units_of(value, resolution, f"multiplier {r}") for r, value in enumerate(values)]
+    for r, (multiplier, is_equation) in enumerate(zip(found, rows.is_equation.tolist(), strict=True)):
+        if multiplier < 0 and not is_equation:
+            raise VerificationError(f"multiplier {r} is negative: {rows.names[r]!r} is an upper limit.")
+    sizes = np.add.reduceat(np.append(np.abs(rows.coefficients), 0.0), rows.row_start[:-1]) if len(rows) else np.zeros(0)
+    sizes = np.where(np.diff(rows.row_start) > 0, sizes, 0.0)  # integers far below 2^53
+    used = (int(size) + abs(int(limit)) for size, limit in zip(sizes, rows.limits, strict=True))
+    if sum(abs(multiplier) * size for multiplier, size in zip(found, used, strict=True)) + largest >= RANGE:
         raise VerificationError("the multipliers are so large that sums with them are not exact.")
-    return multipliers
+    return np.array(found, dtype=np.int64)
+
+
+def prices_of(multipliers: Integers, rows: LinearConstraints) -> Integers:
+    """(parts,): what every part pays."""
+    prices = np.zeros(rows.n_parts, dtype=np.int64)
+    np.add.at(prices, rows.columns, rows.coefficients.astype(np.int64) * np.repeat(multipliers, np.diff(rows.row_start)))
+    return prices
+
+
+def refund(multipliers: Integers, rows: LinearConstraints) -> int:
+    """u . b: what all structures get back."""
+    return sum(multiplier * int(limit) for multiplier, limit in zip(multipliers.tolist(), rows.limits, strict=True))
+
+
+def largest_of(terms: int, *tables: Integers) -> int:
+    """A bound on the magnitude of sums of so many scores."""
+    return terms * max((int(np.abs(table[table > ABSENT]).max(initial=0)) for table in tables), default=0)

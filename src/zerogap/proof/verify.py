@@ -44,11 +44,11 @@ def of_floats(bound: Callable[[Any, Any, float], float]) -> Callable[[Any, Any, 
 
 # the bound that a certificate proves, in units; a search may use the claimed one to leave out what cannot beat it
 CHECKERS: dict[type, Callable[[Any, Any, Units], Units]] = {
-    HypergraphProblem: of_floats(hypergraph_bound),
+    HypergraphProblem: hypergraph_bound,
     DependencyProblem: dependency_bound,
-    LexicalProblem: of_floats(lambda problem, certificate, _: lexical_bound(problem, certificate)),
-    LexicalAgreement: of_floats(lambda problem, certificate, _: agreement_bound(problem, certificate)),
-    JointProblem: of_floats(lambda problem, certificate, _: joint_bound(problem, certificate)),
+    LexicalProblem: lexical_bound,
+    LexicalAgreement: agreement_bound,
+    JointProblem: joint_bound,
     SequenceProblem: sequence_bound,
     PhraseProblem: of_floats(phrase_bound),
     SyntaxProblem: of_floats(syntax_bound),

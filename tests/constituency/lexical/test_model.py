@@ -71,7 +71,7 @@ def test_it_parses_what_it_has_seen(rules):
         for tags in (tree.tags(), None):
             problem = model.problem(tree.words(), tags=tags)
             solution = decode_lexical(problem)
-            assert lexical_bound(problem, solution.certificate) == solution.score
+            assert lexical_bound(problem, solution.certificate, 0) * problem.resolution == solution.score
         assert model.tree(solution.structure, tree.words()) == tree
         assert problem.heads(solution.structure) == tuple(dependency_heads(tree, rules=rules))
 
