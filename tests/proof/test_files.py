@@ -61,7 +61,7 @@ GOOD = solution_to_json(Solution((1,), 0.0, 0.0, Leaves((Leaf(((0, True),), Mult
         (lambda v: {**v, "certificate": {"kind": "magic"}}, "certificate.kind is 'magic'"),
         (lambda v: {**v, "certificate": {"kind": "multipliers"}}, "no field 'values'"),
         (lambda v: {**v, "certificate": {"kind": "multipliers", "values": [None]}}, r"certificate.values\[0\] is None"),
-        (lambda v: {**v, "certificate": {"kind": "cut-duals", "sets": [["a"]], "values": []}}, r"sets\[0\] is 'a'"),
+        (lambda v: {**v, "certificate": {"kind": "cut-duals", "sets": [["a"]], "values": []}}, r"sets\[0\]\[0\] is 'a'"),
         (lambda v: {**v, "certificate": {"kind": "leaves", "leaves": [{"fixed": [[1]], "certificate": {}}]}}, r"fixed\[0\] is \[1\]"),
         (lambda v: {**v, "certificate": {"kind": "leaves", "leaves": [{"fixed": [[1, 1]], "certificate": {}}]}}, "expected true or false"),
         (lambda v: {**v, "trace": {**v["trace"], "bounds": [1.0]}}, "columns of 1, 0, 0"),

@@ -32,7 +32,7 @@ def test_infinite_rule_scores_never_reach_a_checker():
 
 def test_a_bool_is_not_a_part():
     leaves = Leaves((Leaf(((1, True),), DynamicProgram()), Leaf(((True, False),), DynamicProgram())))
-    with pytest.raises(VerificationError, match="not a leaf"):
+    with pytest.raises(VerificationError, match="an integer"):
         zerogap.verify(three_ways(), Solution((1,), 1.0, 1.0, leaves))
 
 

@@ -14,7 +14,7 @@ def expect(value: Any, kind: type, where: str) -> Any:
     return value
 
 
-NAMES: dict[type, str] = {dict: "an object", list: "a list", int: "an integer", bool: "true or false", str: "a string"}
+NAMES: dict[type, str] = {float: "a number", dict: "an object", list: "a list", int: "an integer", bool: "true or false", str: "a string"}
 
 
 def field(value: dict[str, Any], name: str, where: str) -> Any:

@@ -6,12 +6,12 @@ with code of their own. Any multipliers or leaves of the right form prove *some*
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, fields
+import math
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from zerogap.errors import FormatError
-from zerogap.problems.json_values import expect, field, integers_from_json, number_from_json, number_to_json, numbers_from_json, shorten
+from zerogap.errors import FormatError, VerificationError
+from zerogap.problems.json_values import NAMES, expect, field, number_from_json, number_to_json, shorten
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,140 +170,130 @@ Certificate = (
 )
 
 
-def certificate_to_json(certificate: Certificate) -> dict[str, Any]:
-    match certificate:
-        case DynamicProgram():
-            body: dict[str, Any] = {}
-        case Multipliers(values) | Signatures(values):
-            body = {"values": [number_to_json(v) for v in values]}
-        case CutDuals(sets, values):
-            body = {"sets": [list(s) for s in sets], "values": [number_to_json(v) for v in values]}
-        case Intersection(constraints, prices):
-            body = {"constraints": list(constraints), "prices": [[c, number_to_json(u)] for c, u in prices]}
-        case Agreement(prices=where_and_how_much):
-            body = {"prices": [[c, t, a, number_to_json(u)] for c, t, a, u in where_and_how_much]}
-        case HeadPrices(arcs, down, up):
-            body = {"arcs": list(arcs), "down": [number_to_json(v) for v in down], "up": [number_to_json(v) for v in up]}
-        case Screened(prices=at, threshold=threshold, rest=rest):
-            body = {"prices": certificate_to_json(at), "threshold": number_to_json(threshold), "rest": certificate_to_json(rest)}
-        case FactorShares(unit, words, shares, rest):
-            body = {"unit": number_to_json(unit), "words": list(words), "shares": list(shares), "rest": certificate_to_json(rest)}
-        case Narrowed(shares=evidence, threshold=threshold, arcs=arcs, rest=rest):
-            body = {"shares": certificate_to_json(evidence), "threshold": number_to_json(threshold), "arcs": list(arcs)}
-            body["rest"] = certificate_to_json(rest)
-        case Unsatisfiable(row):
-            body = {"row": row}
-        case Leaves(leaves):
-            body = {
-                "leaves": [
-                    {"fixed": [[part, inside] for part, inside in leaf.fixed], "certificate": certificate_to_json(leaf.certificate)}
-                    for leaf in leaves
-                ]
-            }
-    return {"kind": certificate.kind, **body}
+# the fields of every record: what each holds, so that a certificate has one form, in Python and in JSON
+FLOAT, INTEGER, FLAG = float, int, bool
+Row = tuple[type, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Many:
+    """A tuple of entries of one form: numbers, rows of numbers, tuples of numbers, or records."""
+
+    entry: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Nested:
+    """A record of one of these kinds; of any kind of certificate if there are none."""
+
+    kinds: tuple[type, ...] = ()
+
+
+ANY = Nested()
+FORMS: dict[type, dict[str, Any]] = {
+    DynamicProgram: {},
+    Multipliers: {"values": Many(FLOAT)},
+    Signatures: {"values": Many(FLOAT)},
+    CutDuals: {"sets": Many(Many(INTEGER)), "values": Many(FLOAT)},
+    Intersection: {"constraints": Many(INTEGER), "prices": Many((INTEGER, FLOAT))},
+    Agreement: {"prices": Many((INTEGER, INTEGER, INTEGER, FLOAT))},
+    HeadPrices: {"arcs": Many(INTEGER), "down": Many(FLOAT), "up": Many(FLOAT)},
+    Screened: {"prices": Nested((HeadPrices,)), "threshold": FLOAT, "rest": ANY},
+    FactorShares: {"unit": FLOAT, "words": Many(INTEGER), "shares": Many(INTEGER), "rest": ANY},
+    Narrowed: {"shares": Nested((FactorShares,)), "threshold": FLOAT, "arcs": Many(INTEGER), "rest": ANY},
+    Unsatisfiable: {"row": INTEGER},
+    Leaves: {"leaves": Many(Nested((Leaf,)))},
+    Leaf: {"fixed": Many((INTEGER, FLAG)), "certificate": ANY},
+}
+KINDS: dict[str, type] = {kind.kind: kind for kind in FORMS if kind is not Leaf}  # type: ignore[attr-defined]
+MOST_LEVELS = 60  # of records within records
+
+
+def certificate_to_json(certificate: Certificate | Leaf) -> dict[str, Any]:
+    def written(value: Any, form: Any) -> Any:
+        match form:
+            case Nested():
+                return certificate_to_json(value)
+            case Many(entry=entry):
+                return [written(part, entry) for part in value]
+            case tuple():
+                return [written(part, kind) for part, kind in zip(value, form, strict=True)]
+            case _:
+                return number_to_json(value) if form is FLOAT else value
+
+    kind = {} if type(certificate) is Leaf else {"kind": certificate.kind}  # type: ignore[union-attr]
+    return {**kind, **{name: written(getattr(certificate, name), form) for name, form in FORMS[type(certificate)].items()}}
 
 
 def certificate_from_json(value: Any, where: str = "certificate") -> Certificate:
     """The certificate in a JSON value; FormatError says what is not one."""
-    kind = expect(value, dict, where).get("kind")
-    if not isinstance(kind, str) or kind not in FROM_JSON:
-        raise FormatError(f"{where}.kind is {kind!r}: expected one of {', '.join(FROM_JSON)}.")
-    read, keys = FROM_JSON[kind]
+    found: Certificate = read(value, ANY, where)
+    return found
+
+
+def read(value: Any, form: Any, where: str) -> Any:
+    match form:
+        case Nested(kinds=kinds):
+            return read_record(value, kinds, where)
+        case Many(entry=entry):
+            return tuple(read(part, entry, f"{where}[{i}]") for i, part in enumerate(expect(value, list, where)))
+        case tuple():
+            if len(expect(value, list, where)) != len(form):
+                raise FormatError(f"{where} is {shorten(value)}: expected [{', '.join(NAMES[kind] for kind in form)}].")
+            return tuple(read(part, kind, where) for part, kind in zip(value, form, strict=True))
+        case _:
+            return number_from_json(value, where) if form is FLOAT else expect(value, form, where)
+
+
+def read_record(value: Any, kinds: tuple[type, ...], where: str) -> Any:
+    kind: type = Leaf
+    keys: set[str] = set(FORMS[Leaf])
+    expect(value, dict, where)
+    if kinds != (Leaf,):
+        name = value.get("kind")
+        known = [kind.kind for kind in kinds] or list(KINDS)  # type: ignore[attr-defined]
+        if not isinstance(name, str) or name not in known:
+            raise FormatError(f"{where}.kind is {name!r}: expected one of {', '.join(known)}.")
+        kind = KINDS[name]
+        keys = {"kind", *FORMS[kind]}
     for key in value:
-        if key != "kind" and key not in keys:
-            raise FormatError(f"{where}.{key} is not known for {kind!r}: expected {', '.join(keys) or 'nothing else'}.")
-    return read(value, where)
+        if key not in keys:
+            raise FormatError(f"{where}.{key} is not known here: expected {', '.join(FORMS[kind]) or 'nothing else'}.")
+    return kind(**{name: read(field(value, name, where), form, f"{where}.{name}") for name, form in FORMS[kind].items()})
 
 
-def multipliers_from_json(value: dict[str, Any], where: str) -> Multipliers:
-    return Multipliers(numbers_from_json(field(value, "values", where), f"{where}.values"))
+def check_form(certificate: Any) -> None:
+    """Raises VerificationError unless a certificate is of the form that its kind has, to the last number.
 
-
-def signatures_from_json(value: dict[str, Any], where: str) -> Signatures:
-    return Signatures(numbers_from_json(field(value, "values", where), f"{where}.values"))
-
-
-def cut_duals_from_json(value: dict[str, Any], where: str) -> CutDuals:
-    sets = tuple(
-        tuple(expect(word, int, f"{where}.sets[{i}]") for word in expect(words, list, f"{where}.sets[{i}]"))
-        for i, words in enumerate(expect(field(value, "sets", where), list, f"{where}.sets"))
-    )
-    return CutDuals(sets, numbers_from_json(field(value, "values", where), f"{where}.values"))
-
-
-def intersection_from_json(value: dict[str, Any], where: str) -> Intersection:
-    constraints = expect(field(value, "constraints", where), list, f"{where}.constraints")
-    prices = []
-    for i, pair in enumerate(expect(field(value, "prices", where), list, f"{where}.prices")):
-        spot = f"{where}.prices[{i}]"
-        if len(expect(pair, list, spot)) != 2:
-            raise FormatError(f"{spot} is {pair!r}: expected [constraint, multiplier].")
-        prices.append((expect(pair[0], int, spot), number_from_json(pair[1], spot)))
-    return Intersection(tuple(expect(c, int, f"{where}.constraints[{i}]") for i, c in enumerate(constraints)), tuple(prices))
-
-
-def agreement_from_json(value: dict[str, Any], where: str) -> Agreement:
-    prices = []
-    for i, entry in enumerate(expect(field(value, "prices", where), list, f"{where}.prices")):
-        spot = f"{where}.prices[{i}]"
-        if len(expect(entry, list, spot)) != 4:
-            raise FormatError(f"{spot} is {shorten(entry)}: expected [constraint, token, label, price].")
-        c, t, a = (expect(number, int, spot) for number in entry[:3])
-        prices.append((c, t, a, number_from_json(entry[3], spot)))
-    return Agreement(tuple(prices))
-
-
-def head_prices_from_json(value: dict[str, Any], where: str) -> HeadPrices:
-    arcs = expect(field(value, "arcs", where), list, f"{where}.arcs")
-    down, up = (numbers_from_json(field(value, name, where), f"{where}.{name}") for name in ("down", "up"))
-    return HeadPrices(tuple(expect(arc, int, f"{where}.arcs[{i}]") for i, arc in enumerate(arcs)), down, up)
-
-
-def screened_from_json(value: dict[str, Any], where: str) -> Screened:
-    prices = head_prices_from_json(expect(field(value, "prices", where), dict, f"{where}.prices"), f"{where}.prices")
-    threshold = number_from_json(field(value, "threshold", where), f"{where}.threshold")
-    return Screened(prices, threshold, certificate_from_json(field(value, "rest", where), f"{where}.rest"))
-
-
-def factor_shares_from_json(value: dict[str, Any], where: str) -> FactorShares:
-    words, shares = (integers_from_json(field(value, name, where), f"{where}.{name}") for name in ("words", "shares"))
-    unit = number_from_json(field(value, "unit", where), f"{where}.unit")
-    return FactorShares(unit, words, shares, certificate_from_json(field(value, "rest", where), f"{where}.rest"))
-
-
-def narrowed_from_json(value: dict[str, Any], where: str) -> Narrowed:
-    shares = factor_shares_from_json(expect(field(value, "shares", where), dict, f"{where}.shares"), f"{where}.shares")
-    threshold = number_from_json(field(value, "threshold", where), f"{where}.threshold")
-    arcs = integers_from_json(field(value, "arcs", where), f"{where}.arcs")
-    return Narrowed(shares, threshold, arcs, certificate_from_json(field(value, "rest", where), f"{where}.rest"))
-
-
-def leaves_from_json(value: dict[str, Any], where: str) -> Leaves:
-    leaves = []
-    for i, leaf in enumerate(expect(field(value, "leaves", where), list, f"{where}.leaves")):
-        here = f"{where}.leaves[{i}]"
-        fixed = []
-        for j, pair in enumerate(expect(field(expect(leaf, dict, here), "fixed", here), list, f"{here}.fixed")):
-            spot = f"{here}.fixed[{j}]"
-            if len(expect(pair, list, spot)) != 2:
-                raise FormatError(f"{spot} is {pair!r}: expected [part, true or false].")
-            fixed.append((expect(pair[0], int, spot), expect(pair[1], bool, spot)))
-        leaves.append(Leaf(tuple(fixed), certificate_from_json(field(leaf, "certificate", here), f"{here}.certificate")))
-    return Leaves(tuple(leaves))
-
-
-READERS: dict[type, Callable[[dict[str, Any], str], Certificate]] = {
-    DynamicProgram: lambda value, where: DynamicProgram(),
-    Multipliers: multipliers_from_json,
-    Signatures: signatures_from_json,
-    CutDuals: cut_duals_from_json,
-    Intersection: intersection_from_json,
-    Agreement: agreement_from_json,
-    HeadPrices: head_prices_from_json,
-    Screened: screened_from_json,
-    FactorShares: factor_shares_from_json,
-    Narrowed: narrowed_from_json,
-    Unsatisfiable: lambda value, where: Unsatisfiable(expect(field(value, "row", where), int, f"{where}.row")),
-    Leaves: leaves_from_json,
-}
-FROM_JSON = {kind.kind: (read, tuple(f.name for f in fields(kind))) for kind, read in READERS.items()}  # type: ignore[attr-defined]
+    A checker that reads a value twice must see the same value twice, so nothing but Python's own types is let in: an instance of a
+    subclass of `float` or `tuple` may answer every question differently. Numbers are finite, and records not nested too deeply.
+    """
+    waiting: list[tuple[Any, Any, int]] = [(certificate, ANY, 0)]
+    while waiting:
+        value, form, level = waiting.pop()
+        match form:
+            case Nested(kinds=kinds):
+                if type(value) not in (kinds or KINDS.values()):
+                    wanted = " or ".join(kind.__name__ for kind in kinds) or "one of the kinds that zerogap knows"
+                    raise VerificationError(f"the certificate is or holds {shorten(value)}: expected {wanted}.")
+                if level > MOST_LEVELS:
+                    raise VerificationError(f"the certificate has more than {MOST_LEVELS} levels: expected fewer.")
+                waiting += [(getattr(value, name), inner, level + 1) for name, inner in FORMS[type(value)].items()]
+            case Many(entry=entry):
+                if type(value) is not tuple:
+                    raise VerificationError(f"the certificate holds {shorten(value)}: expected a tuple.")
+                if isinstance(entry, type):
+                    if not set(map(type, value)) <= {entry} or (entry is FLOAT and not all(map(math.isfinite, value))):
+                        raise VerificationError(
+                            f"the certificate holds {shorten(value)}: expected {NAMES[entry]} in each place, and finite."
+                        )
+                else:
+                    waiting += [(part, entry, level) for part in value]
+            case tuple():
+                if type(value) is not tuple or tuple(map(type, value)) != form or not all(math.isfinite(part) for part in value):
+                    raise VerificationError(
+                        f"the certificate holds {shorten(value)}: expected ({', '.join(NAMES[kind] for kind in form)})."
+                    )
+            case _:
+                if type(value) is not form or not math.isfinite(value):
+                    raise VerificationError(f"the certificate holds {shorten(value)}: expected {NAMES[form]}, and finite.")

@@ -20,9 +20,10 @@ from zerogap.problems.hypergraph import Problem as HypergraphProblem
 from zerogap.problems.sequence.problem import Problem as SequenceProblem
 from zerogap.problems.translation.forest_problem import SyntaxProblem
 from zerogap.problems.translation.phrases import PhraseProblem
+from zerogap.proof.certificate import check_form
 from zerogap.proof.constituency import joint_bound
 from zerogap.proof.dependency_problems import dependency_alternatives, dependency_bound
-from zerogap.proof.form import check_certificate, check_number, check_trace, plain_structure
+from zerogap.proof.form import check_number, check_trace, plain_structure
 from zerogap.proof.hypergraph import hypergraph_bound
 from zerogap.proof.integers import Units, as_float, bound_units, units_of
 from zerogap.proof.lexical_agreement import agreement_bound
@@ -97,7 +98,7 @@ def verify(problem: Any, solution: Solution[Any]) -> Verified:
 def checked_solution(problem: Any, solution: Solution[Any]) -> Verified:
     check_number(solution.score, "score")
     check_number(solution.bound, "bound")
-    check_certificate(solution.certificate)
+    check_form(solution.certificate)
     solution = replace(solution, structure=plain_structure(solution.structure))
     checked = []
     if solution.structure is None:
