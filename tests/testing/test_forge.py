@@ -17,7 +17,7 @@ CLAIMS = 10_000
 def test_no_false_claim_is_accepted(task):
     found = forge.forge([task], claims=CLAIMS // len(SPECIAL), seed=1)
     assert not found.findings, found.findings[:3]
-    assert len(found.attacks) >= 10, found.attacks  # some need numbers in the certificate
+    assert len(found.attacks) >= 5, found.attacks  # some need numbers in the certificate
 
 
 def test_every_kind_is_attacked():
