@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
+sys.path.insert(0, str(Path(__file__).parent))
+import architecture  # noqa: E402  # beside this file, which is loaded by its path
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -80,4 +83,6 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "lattice-constrained": lambda: lattice(constrained=True),
     "room": room,
     "crossing-gap": crossing_gap,
+    "design-rooms": architecture.rooms,
+    "design-way": architecture.way,
 }
