@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from zerogap.errors import VerificationError
 from zerogap.grid import MANTISSA_BITS, Scores
-from zerogap.problems.sequence.machine import DEAD, Machine
+from zerogap.problems.sequence.machine import Machine
 from zerogap.problems.sequence.problem import Problem
 from zerogap.proof.certificate import Agreement, Certificate, Leaves
 from zerogap.proof.chain import completions, priced_transitions, rest_of
 from zerogap.proof.leaves import check_cover
+from zerogap.structures.automaton import DEAD
 
 Allowed = NDArray[np.bool_]  # (n, L)
 

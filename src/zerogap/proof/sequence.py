@@ -17,11 +17,12 @@ from numpy.typing import NDArray
 
 from zerogap.errors import VerificationError
 from zerogap.grid import MANTISSA_BITS, Scores
-from zerogap.problems.sequence.machine import DEAD, Machine
+from zerogap.problems.sequence.machine import Machine
 from zerogap.problems.sequence.problem import Problem
 from zerogap.proof.agreement import agreement_bound
 from zerogap.proof.certificate import Agreement, Certificate, Intersection, Leaves
 from zerogap.proof.chain import completions, priced_transitions, rest_of, true_edges
+from zerogap.structures.automaton import DEAD
 
 MOST_CELLS = 20_000_000  # of the tables of prefixes, 8 bytes each: several of them stay below a gigabyte
 
