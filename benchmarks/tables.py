@@ -23,7 +23,7 @@ from zerogap import sequence as seq
 from zerogap import verify
 from zerogap.baselines.sequence_ilp import solve_ilp
 from zerogap.papers.tromble2006.relaxation import decode_intersection, learned_order
-from zerogap.problems.sequence.constraints import build
+from zerogap.problems.sequence.compiling import build
 from zerogap.sequence.decoding.lattice import lattice_of, states_of_labels
 from zerogap.sequence.evaluation import segments
 

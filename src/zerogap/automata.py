@@ -22,8 +22,8 @@ from zerogap.oracles.automata.algebra import (
     star,
     union,
 )
-from zerogap.oracles.automata.regex import compile_regex
 from zerogap.oracles.hypergraphs.product import Product, intersect
+from zerogap.problems.sequence.regex import compile_regex
 from zerogap.structures.automaton import Automaton, automaton, ngram_automaton
 
 __all__ = [

@@ -14,7 +14,7 @@ from zerogap import dependency
 from zerogap.errors import Infeasible, ScoreError
 from zerogap.io.problems.files import problem_to_json
 from zerogap.io.problems.proofs import proof_line
-from zerogap.oracles.automata.regex import compile_regex
+from zerogap.problems.sequence.regex import compile_regex
 from zerogap.proof.files import solution_to_json
 from zerogap.proof.standalone import one_file
 from zerogap.proof.standalone import program as standalone

@@ -12,8 +12,8 @@ from numba.core import config
 from zerogap import sequence as seq
 from zerogap.baselines.brute import optimum
 from zerogap.errors import AlphabetMismatch, AutomatonError, Infeasible, InputError, InvalidStructure, ScoreShapeError, VerificationError
-from zerogap.oracles.automata.regex import compile_regex
 from zerogap.papers.tromble2006.relaxation import ORDERS, learned_order
+from zerogap.problems.sequence.regex import compile_regex
 from zerogap.proof import Agreement, Intersection, Solution
 from zerogap.proof.sequence import sequence_bound
 from zerogap.proof.verify import verify

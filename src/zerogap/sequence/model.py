@@ -20,8 +20,9 @@ from zerogap.features.labels.templates import parse_templates
 from zerogap.grid import Scores
 from zerogap.problems.json_values import expect, number_from_json
 from zerogap.problems.json_values import field as entry
+from zerogap.problems.sequence.compiling import compiled
 from zerogap.problems.sequence.constraint_json import constraint_from_json, constraint_to_json
-from zerogap.problems.sequence.constraints import Constraint, compiled, knows_positions, soft
+from zerogap.problems.sequence.constraints import Constraint, knows_positions, soft
 from zerogap.problems.sequence.problem import Problem
 from zerogap.sequence.examples import Example
 
@@ -154,12 +155,12 @@ def model_from_arrays(header: dict[str, Any], arrays: dict[str, Any], where: str
 
 
 def check_constraints(constraints: Sequence[Constraint], labels: tuple[str, ...], where: str) -> None:
-    """Compiles what can be compiled without a sequence, so that arguments of the wrong kind are found here."""
+    """Compiles what can be compiled without a sequence, so that labels that do not exist are found here."""
     for i, constraint in enumerate(constraints):
         if not knows_positions(constraint):
             try:
                 compiled(constraint, labels, 0)
-            except (InputError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            except InputError as error:
                 raise FormatError(f"{where}: constraints[{i}] is not one for these labels: {error}") from None
 
 

@@ -24,7 +24,8 @@ from zerogap.learning.crf import Chains, Masks, Objective, log_likelihood_terms
 from zerogap.learning.lbfgs import minimise
 from zerogap.learning.sgd import Scaled, descend
 from zerogap.oracles.labels.viterbi import ngram_viterbi
-from zerogap.problems.sequence.constraints import Constraint, bind
+from zerogap.problems.sequence.compiling import bind
+from zerogap.problems.sequence.constraints import Constraint
 from zerogap.problems.sequence.labels import scheme_transitions
 from zerogap.problems.sequence.machine import Machine
 from zerogap.problems.sequence.problem import Problem

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from zerogap.errors import AlphabetMismatch, FormatError, InputError
 from zerogap.io.rules.files import KINDS, constraints_from, load_constraints, save_constraints, toml_text, yaml_text
-from zerogap.oracles.automata.regex import compile_regex
+from zerogap.problems.sequence.regex import compile_regex
 from zerogap.sequence import (
     Constraint,
     Problem,

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zerogap.errors import AlphabetMismatch, HypergraphError, Infeasible, ScoreError, ScoreShapeError
-from zerogap.oracles.automata.regex import compile_regex
 from zerogap.oracles.hypergraphs.product import SILENT, explore, intersect
+from zerogap.problems.sequence.regex import compile_regex
 from zerogap.structures.automaton import DEAD, automaton
 from zerogap.structures.hypergraph import Builder, Hypergraph, check_connected, check_disjoint
 

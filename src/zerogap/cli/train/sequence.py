@@ -135,7 +135,8 @@ def shown_progress(step: Progress) -> str:
 
 def broken_by_examples(examples: list[Example], constraints: tuple[Constraint, ...], labels: tuple[str, ...]) -> list[str]:
     """Hard constraints that the examples themselves break: what was written may not be what was meant."""
-    from zerogap.problems.sequence.constraints import bind, knows_positions
+    from zerogap.problems.sequence.compiling import bind
+    from zerogap.problems.sequence.constraints import knows_positions
 
     notes = []
     for constraint in constraints:

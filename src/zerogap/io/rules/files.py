@@ -137,7 +137,7 @@ def written(constraint: Constraint) -> tuple[str, Any]:
         return kind, arguments[0]
     if kind in KINDS:
         return kind, list(arguments)
-    raise InputError(f"constraint kind {kind!r} cannot be written: expected one of {', '.join(sequence.BUILDERS)}.")
+    raise InputError(f"constraint kind {kind!r} cannot be written: expected one of {', '.join(sequence.ARGUMENTS)}.")
 
 
 def flattened(constraint: Constraint) -> list[Constraint]:

@@ -17,6 +17,7 @@ from zerogap.io.formats.marked import KeyPath
 from zerogap.io.formats.openfst import read_openfst
 from zerogap.problems.json_values import shorten
 from zerogap.problems.sequence import constraints as sequence
+from zerogap.problems.sequence.compiling import compiled
 from zerogap.problems.sequence.constraints import Constraint
 from zerogap.problems.sequence.labels import Label, members
 
@@ -112,13 +113,13 @@ def placed(spot: Spot) -> Iterator[None]:
 def check_labels(constraint: Constraint, labels: Sequence[Label]) -> None:
     """AlphabetMismatch or another InputError if a constraint names what is not among the labels, whatever sequence it is for."""
     names = tuple(labels)
-    if constraint.kind in ("and", "or", "not"):
+    if constraint.kind in sequence.COMBINED:
         for part in constraint.arguments:
             check_labels(part, names)
     elif constraint.kind == "at":
         members(names, constraint.arguments[1])
     elif constraint.kind not in sequence.POSITIONAL:
-        sequence.compiled(constraint, names, 0)
+        compiled(constraint, names, 0)
 
 
 def nearest(key: Any, known: Sequence[str]) -> str:

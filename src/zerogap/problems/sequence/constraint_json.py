@@ -6,9 +6,9 @@ from typing import Any
 
 from zerogap.errors import FormatError, InputError
 from zerogap.problems.json_values import expect, field, number_from_json
-from zerogap.problems.sequence.constraints import BUILDERS, Constraint, soft
+from zerogap.problems.sequence.constraints import ARGUMENTS, Constraint, soft
 
-LARGEST_ARGUMENT = 1_000_000  # a constraint that counts has as many states
+LARGEST_ARGUMENT = 1_000_000  # positions and counts beyond it are of no use, and larger integers would not fit into arrays
 
 
 def constraint_to_json(constraint: Constraint) -> dict[str, Any]:
@@ -27,18 +27,33 @@ def constraint_to_json(constraint: Constraint) -> dict[str, Any]:
 
 
 def constraint_from_json(value: Any, where: str) -> Constraint:
+    """The constraint that a file holds. A checker believes what it says, so nothing is guessed or converted.
+
+    A labelling is proved under the constraints as they are read here: one that were read as less than its author wrote would let a wrong
+    proof pass. So a value of another type, a kind that is not known and arguments that the kind does not take are errors.
+    """
+
     def read(argument: Any, spot: str) -> Any:
         if isinstance(argument, dict):
             return constraint_from_json(argument, spot)
         if isinstance(argument, list):
             return tuple(read(part, f"{spot}[{i}]") for i, part in enumerate(argument))
-        if isinstance(argument, str) or (isinstance(argument, int) and 0 <= argument <= LARGEST_ARGUMENT):
+        # true is an integer for Python, and equals the label 1: it is refused, as in all other fields
+        if isinstance(argument, str) or (type(argument) is int and 0 <= argument <= LARGEST_ARGUMENT):
             return argument
         raise FormatError(f"{spot} is {argument!r}: expected names, integers up to {LARGEST_ARGUMENT}, lists or constraints.")
 
     kind = expect(field(expect(value, dict, where), "kind", where), str, f"{where}.kind")
-    if kind not in BUILDERS:
-        raise FormatError(f"{where}.kind is {kind!r}: expected one of {', '.join(BUILDERS)}.")
+    if kind not in ARGUMENTS:
+        raise FormatError(f"{where}.kind is {kind!r}: expected one of {', '.join(ARGUMENTS)}.")
     arguments = read(expect(field(value, "arguments", where), list, f"{where}.arguments"), f"{where}.arguments")
-    found = Constraint(kind, arguments, title=expect(value.get("title", ""), str, f"{where}.title"))
-    return found if "penalty" not in value else soft(found, number_from_json(value["penalty"], f"{where}.penalty"))
+    title = expect(value.get("title", ""), str, f"{where}.title")
+    try:
+        # the constraint checks its arguments: that those of a & b are hard, for example, or a penalty inside would be forgotten
+        found = Constraint(kind, arguments, title=title)
+        # a penalty of 0 or less would make a broken constraint free or a gain, which `Constraint` refuses as well
+        return found if "penalty" not in value else soft(found, number_from_json(value["penalty"], f"{where}.penalty"))
+    except FormatError:
+        raise
+    except InputError as error:
+        raise FormatError(f"{where}: {error}") from None

@@ -15,7 +15,10 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-DEAD = -1
+from zerogap.errors import AutomatonError
+from zerogap.structures.automaton import DEAD
+
+MAX_STATES = 100_000  # of one machine
 Table = NDArray[np.int32]
 
 
@@ -58,6 +61,11 @@ class Machine:
         return bool(self.final[state])
 
 
+def check_states(n_states: int) -> None:
+    if n_states > MAX_STATES:
+        raise AutomatonError(f"the automaton of a constraint has {n_states:,} states or more: expected at most {MAX_STATES:,}.")
+
+
 def combine(left: Machine, right: Machine, accept: Callable[[bool, bool], bool]) -> Machine:
     """Both in step; a labelling is accepted as `accept` says. Only pairs of states that can be reached are made."""
     kinds = {(0, 0)}
@@ -89,6 +97,7 @@ def combine(left: Machine, right: Machine, accept: Callable[[bool, bool], bool])
                 if pair not in number:
                     number[pair] = len(found)
                     found.append(pair)
+                    check_states(len(found))
                 targets.append(number[pair])
             row.append(targets)
         rows.append(row)

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 
 from zerogap.errors import InputError, InvalidStructure, ScoreShapeError
 from zerogap.grid import Scores, as_scores, rounded_together
-from zerogap.problems.sequence.constraints import Constraint, bind, types_of
+from zerogap.problems.sequence.compiling import bind, types_of
+from zerogap.problems.sequence.constraints import Constraint
 from zerogap.problems.sequence.labels import Label
 from zerogap.problems.sequence.machine import Machine
 

@@ -1,6 +1,8 @@
 """Patterns against sets of strings, against Python's own `re`, and against the figures of Tromble & Eisner 2006."""
 
 import re
+import subprocess
+import sys
 from itertools import product as sequences
 
 import pytest
@@ -9,7 +11,7 @@ from hypothesis import strategies as st
 
 from zerogap.errors import AlphabetMismatch, AutomatonError, RegexSyntaxError
 from zerogap.oracles.automata.algebra import equivalent, minimise
-from zerogap.oracles.automata.regex import compile_regex
+from zerogap.problems.sequence.regex import compile_regex
 from zerogap.structures.automaton import DEAD
 
 LABELS = ("B-X", "I-X", "O")
@@ -275,3 +277,12 @@ def test_figure_5_argument_candidates():
     machine = compile_regex(f". ({span}){{2}} .", ARGUMENTS)
     for s in sequences(("A0", "A1", "O"), repeat=6):
         assert machine.accepts(s) == (s[1] == s[2] and s[3] == s[4])
+
+
+def test_no_compiler_is_loaded():
+    """Problems with patterns are part of what a checker believes."""
+    code = (
+        "import sys; from zerogap.problems.sequence.problem import Problem; from zerogap.problems.sequence.constraints import regex\n"
+        "Problem([[0.0, 1.0]], labels=['A', 'B'], constraints=[regex('A* B')]).check(('B',)); print('numba' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "False"

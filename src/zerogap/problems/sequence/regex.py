@@ -1,4 +1,4 @@
-"""Regular expressions over label names, compiled to minimal automata (Tromble & Eisner 2006, section 2).
+"""Regular expressions over label names, parsed and compiled to minimal automata (Tromble & Eisner 2006, section 2).
 
     A  B-PER  'any text'    a symbol by name, or a class of symbols by its name
     .  [A B]  [^A B]        any symbol; one of these; any but these. [] matches nothing
@@ -17,18 +17,15 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from zerogap.errors import AlphabetMismatch, AutomatonError, RegexSyntaxError
-from zerogap.oracles.automata.algebra import complement, concatenation, distinct_columns, intersection, minimise, spread, star, union
+from zerogap.errors import AlphabetMismatch, AutomatonError, InputError, RegexSyntaxError
+from zerogap.problems.sequence.derivatives import Expressions, minimal_table
 from zerogap.structures.automaton import Automaton, automaton, shown_alphabet
 
-MAX_STATES = 100_000  # of any intermediate result
 MAX_REPEATS = 100_000
 MAX_NESTING = 1_000
 
@@ -53,13 +50,13 @@ class Token:
 
 @dataclass(slots=True)
 class Group:
-    """What has been read of a parenthesis: alternatives of conjuncts of factors, and an operand not yet complete."""
+    """What has been read of a parenthesis: alternatives of conjuncts of factors, and an operand not yet complete. All are expressions."""
 
     position: int
-    alternatives: list[Automaton] = field(default_factory=list)
-    conjuncts: list[Automaton] = field(default_factory=list)
-    factors: list[Automaton] = field(default_factory=list)
-    operand: Automaton | None = None
+    alternatives: list[int] = field(default_factory=list)
+    conjuncts: list[int] = field(default_factory=list)
+    factors: list[int] = field(default_factory=list)
+    operand: int | None = None
     negations: int = 0
     waiting: Token | None = None  # the operator whose right side has not come yet
 
@@ -72,18 +69,28 @@ def compile_regex(pattern: str, alphabet: Sequence[Hashable], *, classes: Mappin
     >>> compile_regex("~(.* A .* A .*)", ["A", "B", "O"])
     Automaton(2 states, 3 symbols, unweighted)
     """
+    if not isinstance(pattern, str):
+        raise InputError(f"pattern is {pattern!r}: expected a regular expression, as a string.")
     names = name_table(alphabet, classes or {})
     tokens = list(tokenise(pattern, names, len(alphabet)))
-    sets = list({token.symbols for token in tokens if token.kind == "symbols"})
-    membership = np.array([[a in symbols for a in range(len(alphabet))] for symbols in sets], dtype=np.bool_)
-    letter, first = distinct_columns(membership.reshape(len(sets), len(alphabet)))
+    letter, letters = letters_of([token.symbols for token in tokens if token.kind == "symbols"], len(alphabet))
+    expressions = Expressions(len(letters))
     try:
-        small = evaluate(pattern, tokens, tuple(range(len(first))), first)
+        table, accepts = minimal_table(expressions, parse(pattern, tokens, letters, expressions))
     except RegexSyntaxError:
         raise
     except AutomatonError as error:
         raise AutomatonError(f"the pattern {shortened(pattern)!r} is too large: {error}") from None
-    return automaton(alphabet, spread(small.following, letter), final=small.final > -np.inf, start=small.start)
+    following = np.array(table, dtype=np.int64).reshape(len(table), len(letters))
+    return automaton(alphabet, following[:, letter], final=np.array(accepts, dtype=np.bool_))
+
+
+def letters_of(sets: Sequence[Symbols], n_symbols: int) -> tuple[list[int], list[int]]:
+    """The letter of every symbol, the same for symbols that no set tells apart, and the first symbol of every letter."""
+    distinct = list(dict.fromkeys(sets))
+    numbers: dict[tuple[bool, ...], int] = {}
+    letter = [numbers.setdefault(tuple([symbol in members for members in distinct]), len(numbers)) for symbol in range(n_symbols)]
+    return letter, [letter.index(a) for a in range(len(numbers))]
 
 
 def name_table(alphabet: Sequence[Hashable], classes: Mapping[str, Sequence[Hashable]]) -> dict[str, Symbols]:
@@ -177,23 +184,24 @@ def read_braces(pattern: str, position: int) -> tuple[Token, int]:
     return Token("repeat", position, least=least, most=most), match.end()
 
 
-def evaluate(pattern: str, tokens: Sequence[Token], letters: tuple[int, ...], first: NDArray[np.int64]) -> Automaton:
-    """Parses with a stack of open groups, so that depth costs no recursion, and combines minimal automata as it goes."""
+def parse(pattern: str, tokens: Sequence[Token], letters: Sequence[int], expressions: Expressions) -> int:
+    """The expression that the tokens make up. A stack of open groups is used, so that depth costs no recursion."""
     groups = [Group(position=-1)]
     for token in tokens:
         group = groups[-1]
         if token.kind == "symbols":
-            complete_operand(group)
-            group.operand, group.waiting = one_symbol(letters, [int(a) in token.symbols for a in first]), None
+            complete_operand(group, expressions)
+            bits = sum(1 << letter for letter, symbol in enumerate(letters) if symbol in token.symbols)
+            group.operand, group.waiting = expressions.symbols(bits), None
         elif token.kind == "repeat":
             if group.operand is None:
                 raise RegexSyntaxError(f"{pattern[token.position]!r} repeats nothing", pattern, token.position)
-            group.operand = repeat(group.operand, token.least, token.most)
+            group.operand = expressions.repetition(group.operand, token.least, token.most)
         elif token.kind == "~":
-            complete_operand(group)
+            complete_operand(group, expressions)
             group.negations, group.waiting = group.negations + 1, token
         elif token.kind == "(":
-            complete_operand(group)
+            complete_operand(group, expressions)
             group.waiting = None
             groups.append(Group(position=token.position))
             if len(groups) > MAX_NESTING:
@@ -202,89 +210,51 @@ def evaluate(pattern: str, tokens: Sequence[Token], letters: tuple[int, ...], fi
             if len(groups) == 1:
                 raise RegexSyntaxError("this ) closes nothing", pattern, token.position)
             groups.pop()
-            groups[-1].operand = close_group(pattern, group, letters)
+            groups[-1].operand = close_group(pattern, group, expressions)
         else:
-            complete_operand(group)
+            complete_operand(group, expressions)
             if group.waiting is not None or not group.factors:
                 raise RegexSyntaxError(f"{token.kind!r} has nothing on its left: write () for the empty string", pattern, token.position)
-            close_factors(group)
+            close_factors(group, expressions)
             if token.kind == "|":
-                close_conjuncts(group)
+                close_conjuncts(group, expressions)
             group.waiting = token
     if len(groups) > 1:
         raise RegexSyntaxError("the parenthesis is not closed", pattern, groups[-1].position)
-    return close_group(pattern, groups[0], letters)
+    return close_group(pattern, groups[0], expressions)
 
 
-def complete_operand(group: Group) -> None:
-    """No repetition follows the operand: what stands before it applies, and it becomes a factor."""
+def complete_operand(group: Group, expressions: Expressions) -> None:
+    """No repetition follows the operand: the ~ before it apply, and it becomes a factor."""
     if group.operand is not None:
         negated = group.negations % 2 == 1
-        group.factors.append(minimise(complement(group.operand)) if negated else group.operand)
+        group.factors.append(expressions.complement(group.operand) if negated else group.operand)
         group.operand, group.negations = None, 0
 
 
-def close_group(pattern: str, group: Group, letters: tuple[int, ...]) -> Automaton:
-    complete_operand(group)
+def close_group(pattern: str, group: Group, expressions: Expressions) -> int:
+    complete_operand(group, expressions)
     if group.waiting is not None:
         operator = group.waiting
         raise RegexSyntaxError(f"{operator.kind!r} has nothing on its right: write () for the empty string", pattern, operator.position)
     if not (group.factors or group.alternatives):
-        return empty_string(letters)
-    close_factors(group)
-    close_conjuncts(group)
-    return fold(union, group.alternatives)
+        return expressions.empty
+    close_factors(group, expressions)
+    close_conjuncts(group, expressions)
+    return expressions.union(group.alternatives)
 
 
-def close_factors(group: Group) -> None:
-    group.conjuncts.append(fold(concatenation, group.factors))
+def close_factors(group: Group, expressions: Expressions) -> None:
+    whole = expressions.empty
+    for factor in reversed(group.factors):
+        whole = expressions.concatenation(factor, whole)
+    group.conjuncts.append(whole)
     group.factors.clear()
 
 
-def close_conjuncts(group: Group) -> None:
-    group.alternatives.append(fold(intersection, group.conjuncts))
+def close_conjuncts(group: Group, expressions: Expressions) -> None:
+    group.alternatives.append(expressions.intersection(group.conjuncts))
     group.conjuncts.clear()
-
-
-def fold(operation: Callable[..., Automaton], operands: Sequence[Automaton]) -> Automaton:
-    """Combines neighbours in rounds rather than from the left: every state is rebuilt log n times, not n."""
-    results = list(operands)
-    while len(results) > 1:
-        pairs = [minimise(operation(a, b, max_states=MAX_STATES)) for a, b in zip(results[::2], results[1::2], strict=False)]
-        results = pairs + results[2 * len(pairs) :]
-    return results[0]
-
-
-def repeat(operand: Automaton, least: int, most: int | None) -> Automaton:
-    """A{m,} = A^m A*;  A{m,n} = A^m (A | ())^(n-m)."""
-    factors = power(operand, least)
-    if most is None:
-        factors.append(minimise(star(operand, max_states=MAX_STATES)))
-    elif most > least:
-        factors += power(minimise(union(operand, empty_string(operand.alphabet), max_states=MAX_STATES)), most - least)
-    return fold(concatenation, factors) if factors else empty_string(operand.alphabet)
-
-
-def power(operand: Automaton, exponent: int) -> list[Automaton]:
-    """Factors whose concatenation is the power: the squares of squares that the exponent's binary digits name."""
-    factors = []
-    while exponent:
-        if exponent % 2 == 1:
-            factors.append(operand)
-        exponent //= 2
-        if exponent:
-            operand = minimise(concatenation(operand, operand, max_states=MAX_STATES))
-    return factors
-
-
-def empty_string(letters: tuple[Any, ...]) -> Automaton:
-    return automaton(letters, np.full((1, len(letters)), -1), final=[True])
-
-
-def one_symbol(letters: tuple[int, ...], matches: Sequence[bool]) -> Automaton:
-    if not any(matches):
-        return automaton(letters, np.full((1, len(letters)), -1), final=[False])
-    return automaton(letters, [[1 if match else -1 for match in matches], [-1] * len(letters)], final=[False, True])
 
 
 def shortened(pattern: str) -> str:
