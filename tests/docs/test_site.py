@@ -68,7 +68,7 @@ def test_pages_are_listed_once():
 
 def test_search_works_from_a_folder(site):
     assert (site / "search" / "search_index.js").read_text().startswith("var __index = ")
-    assert 'src="../assets/search-from-a-folder.js"' in (site / "reference" / "errors.html").read_text()
+    assert 'src="../assets/iframe-worker.js"' in (site / "reference" / "errors.html").read_text()
 
 
 def test_the_reference_begins_with_the_problem(site):

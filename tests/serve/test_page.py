@@ -83,6 +83,7 @@ def test_the_first_parse_is_there_at_once(visit):
     page = visit()
     page.wait_for_selector(".panel .badge.optimal")
     assert page.locator(".panel").count() == 2
+    until(page, "!document.querySelector('#state').textContent.includes('…')")
     assert "the same score" in page.text_content("#state")
     for panel in page.locator(".panel").all():
         assert panel.locator(".picture svg .arc").count() == 14
