@@ -13,8 +13,8 @@ from zerogap.dependency.scoring.heads import heads_under
 from zerogap.dependency.scoring.sentence import every_arc, keys_of_tree
 from zerogap.dependency.sentence import Sentence
 from zerogap.dependency.training import belief_propagation as bp_training
-from zerogap.dependency.training.belief_propagation import BeliefField, part_keys, places_of, scratch, train_by_beliefs
 from zerogap.dependency.training import random_field as field
+from zerogap.dependency.training.belief_propagation import BeliefField, part_keys, places_of, scratch, train_by_beliefs
 from zerogap.dependency.training.learners import train
 from zerogap.dependency.training.options import Options
 from zerogap.dependency.training.random_field import Field
