@@ -14,7 +14,7 @@ from zerogap.proof.solution import Solution, Trace
 
 def check_number(value: Any, name: str) -> None:
     """A number that may be infinite."""
-    if (type(value) is not float and type(value) is not int) or math.isnan(value):
+    if not (isinstance(value, float) or type(value) is int) or math.isnan(value):
         raise VerificationError(f"the {name} is {value!r}: expected a number.")
 
 
