@@ -12,10 +12,12 @@ from zerogap.problems.json_values import shorten
 from zerogap.proof.solution import Solution, Trace
 
 
-def check_number(value: Any, name: str) -> None:
-    """A number that may be infinite."""
-    if not (isinstance(value, float) or type(value) is int) or math.isnan(value):
-        raise VerificationError(f"the {name} is {value!r}: expected a number.")
+def plain_number(value: Any, name: str) -> float:
+    """A number that may be infinite, in Python's own type: an instance of a subclass of `float` may answer comparisons as it likes.
+    Only NumPy's is taken, which kernels return that run as plain Python."""
+    if type(value) not in (float, int, np.float64) or math.isnan(value):
+        raise VerificationError(f"the {name} is {shorten(value)}: expected a number.")
+    return value if type(value) is int else float(value)
 
 
 def plain_structure(value: Any) -> Any:
@@ -35,11 +37,12 @@ def plain_structure(value: Any) -> Any:
 def check_trace(solution: Solution[Any], score: float) -> None:
     """No traced bound is below the score of the structure, which is valid, and no traced score above the bound, which is proven."""
     trace = solution.trace
-    if type(trace) is not Trace or not len(trace.bounds) == len(trace.scores) == len(trace.seconds):
+    columns = (trace.bounds, trace.scores, trace.seconds) if type(trace) is Trace else ()
+    if {type(column) for column in columns} != {tuple} or len({len(column) for column in columns}) != 1:
         raise VerificationError(f"the trace is {shorten(trace)}: expected as many bounds as scores and times.")
     for name in ("bounds", "scores", "seconds"):
         for value in getattr(trace, name):
-            check_number(value, f"trace's entry in {name}")
+            plain_number(value, f"trace's entry in {name}")
     if any(bound < score for bound in trace.bounds):
         raise VerificationError(f"the trace has the bound {min(trace.bounds)!r}, below the score {score!r} of a valid structure.")
     if any(traced > solution.bound for traced in trace.scores):

@@ -17,13 +17,14 @@ from zerogap.problems.constituency.lexical import LexicalProblem
 from zerogap.problems.constituency.lexical_agreement import LexicalAgreement
 from zerogap.problems.dependency.problem import Problem as DependencyProblem
 from zerogap.problems.hypergraph import Problem as HypergraphProblem
+from zerogap.problems.json_values import shorten
 from zerogap.problems.sequence.problem import Problem as SequenceProblem
 from zerogap.problems.translation.forest_problem import SyntaxProblem
 from zerogap.problems.translation.phrases import PhraseProblem
 from zerogap.proof.certificate import check_form
 from zerogap.proof.constituency import joint_bound
 from zerogap.proof.dependency_problems import dependency_alternatives, dependency_bound
-from zerogap.proof.form import check_number, check_trace, plain_structure
+from zerogap.proof.form import check_trace, plain_number, plain_structure
 from zerogap.proof.hypergraph import hypergraph_bound
 from zerogap.proof.integers import Units, as_float, bound_units, units_of
 from zerogap.proof.lexical_agreement import agreement_bound
@@ -96,10 +97,13 @@ def verify(problem: Any, solution: Solution[Any]) -> Verified:
 
 
 def checked_solution(problem: Any, solution: Solution[Any]) -> Verified:
-    check_number(solution.score, "score")
-    check_number(solution.bound, "bound")
     check_form(solution.certificate)
-    solution = replace(solution, structure=plain_structure(solution.structure))
+    solution = replace(
+        solution,
+        structure=plain_structure(solution.structure),
+        score=plain_number(solution.score, "score"),
+        bound=plain_number(solution.bound, "bound"),
+    )
     checked = []
     if solution.structure is None:
         score = -math.inf
@@ -125,7 +129,7 @@ def checked_solution(problem: Any, solution: Solution[Any]) -> Verified:
     checked.append(f"no structure scores more than {solution.bound!r} (certificate: {solution.certificate.kind})")
     if score == solution.bound > -math.inf:
         checked.append("so it is optimal")
-    if solution.alternatives:
+    if solution.alternatives is not None and solution.alternatives != ():
         check_alternatives(problem, solution)
         checked.append(f"so are its {len(solution.alternatives)} alternatives, the next best")
     return Verified(score, bound, tuple(checked))
@@ -135,10 +139,11 @@ def check_alternatives(problem: Any, solution: Solution[Any]) -> None:
     """All different and valid, scored as claimed, best first, and nothing else scores more than the last."""
     if type(problem) not in ALTERNATIVES:
         raise VerificationError("alternatives cannot be checked for this kind of problem.")
+    if type(solution.alternatives) is not tuple or any(type(row) is not tuple or len(row) != 2 for row in solution.alternatives):
+        raise VerificationError(f"the alternatives are {shorten(solution.alternatives)}: expected a tuple of structures with their scores.")
     claimed = [(solution.structure, solution.score)]
-    for structure, score in solution.alternatives or ():
-        check_number(score, "score of an alternative")
-        claimed.append((plain_structure(structure), score))
+    for structure, score in solution.alternatives:
+        claimed.append((plain_structure(structure), plain_number(score, "score of an alternative")))
     if len({structure for structure, _ in claimed}) < len(claimed):
         raise VerificationError("an alternative is given twice.")
     for structure, score in claimed[1:]:
