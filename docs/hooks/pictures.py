@@ -76,6 +76,31 @@ def crossing_gap() -> Any:
     return decode(Problem(rng.normal(size=(13, 13)), siblings=rng.normal(size=(13, 13, 13)))).plot()
 
 
+def overview() -> Any:
+    """The picture of the README: the best label of every token, the best labels under rules, and a gap that closes."""
+    import re
+
+    from zerogap.plot.svg import Markup, element, picture
+
+    panels = [
+        ("Greedy: two author fields", lattice(constrained=False)),
+        ("zerogap: the best under the rules", lattice(constrained=True)),
+        ("The proof: bound and score meet", joint_gap()),
+    ]
+    body, x, tallest, margin, title_height = [], 12.0, 0.0, 12.0, 34.0
+    for caption, panel in panels:
+        found = re.search(r'viewBox="0 0 ([\d.]+) ([\d.]+)"', panel.svg)
+        assert found is not None
+        scale = min(1.0, 380.0 / float(found[1]))
+        width, height = float(found[1]) * scale, float(found[2]) * scale
+        resized = re.sub(
+            r' width="[\d.]+" height="[\d.]+"', f' x="{x}" y="{title_height}" width="{width:.1f}" height="{height:.1f}"', panel.svg, count=1
+        )
+        body += [element("text", caption, x=x, y=22, font_weight="bold"), Markup(resized)]
+        x, tallest = x + width + margin, max(tallest, height)
+    return picture(x, title_height + tallest + margin, "A greedy answer, the best answer, and how a proof closes", *body)
+
+
 PICTURES: dict[str, Callable[[], Any]] = {
     "telescope": telescope,
     "joint-gap": joint_gap,
@@ -85,4 +110,5 @@ PICTURES: dict[str, Callable[[], Any]] = {
     "crossing-gap": crossing_gap,
     "design-rooms": architecture.rooms,
     "design-way": architecture.way,
+    "overview": overview,
 }
