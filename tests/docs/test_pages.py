@@ -76,3 +76,8 @@ def test_links_lead_somewhere():
 def test_every_picture_is_shown():
     shown = {Path(target).stem for page in PAGES for target in re.findall(r"\]\((\S*pictures/\S+\.svg)\)", page.read_text())}
     assert shown == set(pictures.PICTURES)
+
+
+def test_the_picture_of_the_readme_is_what_the_library_draws():
+    """`docs/assets/overview.svg` is kept for pages that are shown without being built."""
+    assert (DOCS / "assets" / "overview.svg").read_text() == pictures.PICTURES["overview"]().svg
