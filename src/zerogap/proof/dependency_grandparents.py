@@ -1,16 +1,16 @@
 """The k best scores of projective trees when a modifier is scored with its head's head, in integers, all spans of one width at a time.
 
-    open[g, h, m] = arcs[h, m] + max(inner[h, m] + part(g, h, h, m), max_s open[g, h, s] + between[h, s, m] + part(g, h, s, m))
-    last[g, h, m] = open[g, h, m] + stops[h, m] + outermost[g, h, m]
-    full[g, h, e] = max_m last[g, h, m] + full[h, m, e]
+    between[h, s, m] = max_r full[h, s, r] + full[h, m, r + 1]                               the halves of s and m that face each other
+    open[g, h, m] = arcs[h, m] + max(full[h, m, beside h] + part(g, h, h, m), max_s open[g, h, s] + between[h, s, m] + part(g, h, s, m))
+    full[g, h, e] = max_m open[g, h, m] + end(g, h, m) + full[h, m, e]                       full[g, h, h] = end(g, h, h)
 
-g is the head of h, m the last modifier of h in the span from h to e, and part(g, h, s, m) all that is scored of them. `right` and
-`left` are the halves of `full`. inner[h, m] is the half of m next to h; between[h, s, m] joins the halves of s and m that face each
-other. Every tree has one derivation.
+g is the head of h; open[g, h, m] is the best of the span from h to its modifier m, m being the last; full[g, h, e] of the half of h that
+reaches to e, on whichever side that is; part(g, h, s, m) all that is scored of m after s, end(g, h, m) of m as the last. Every tree has one
+derivation, so lists of scores count trees, and the best tree of the root's right half, full[., 0, n], is the bound.
 
 Only arcs that are allowed take part, as rows of arrays: arcs b = (g, h) and a = (h, m) make a pair, two arcs of one head and one side are
-siblings, siblings under an arc make a triple. Arcs are numbered by width, so that rows of one width stand together. Arc 0 is that of the
-root to itself.
+siblings, siblings under an arc make a triple. Arc 0 is that of the root to itself. All sums of a table are listed before any is formed,
+by the width of the span that they are for, so a width is one gathering, one addition and one maximum for each of the three lines.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import numpy as np
 
 from zerogap.grid import Flags, Integers
 from zerogap.problems.dependency.problem import Problem
-from zerogap.proof.integers import ABSENT, added, best_of, best_of_groups, joined, plus, sums, units
+from zerogap.proof.integers import ABSENT, added, best_of, best_of_groups, plus, sums, units
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,13 +30,12 @@ class Rows:
 
     head: Integers  # (arcs,)
     modifier: Integers
-    width: Integers
-    outer: Integers  # (pairs,): the arc b into the head of `arc`, sorted by `arc` and then by `outer`
+    outer: Integers  # (pairs,): the arc b into the head of `arc`
     arc: Integers
-    nearer: Integers  # (siblings,): the arc of the sibling that is nearer to the head, sorted by `further`
+    nearer: Integers  # (siblings,): the arc of the sibling that is nearer to the head
     further: Integers
-    sibling: Integers  # (triples,): a row of siblings; sorted by `pair`, the pair of its further arc
-    pair: Integers
+    sibling: Integers  # (triples,): a row of siblings
+    pair: Integers  # the pair of its further arc
     before: Integers  # the pair of its nearer arc
 
     @classmethod
@@ -54,74 +53,113 @@ class Rows:
         # siblings: two arcs of one head to one side, one strictly within the span of the other
         further, nearer = matches(head[arcs], head[arcs])
         further, nearer = arcs[further], arcs[nearer]
-        side = np.sign(modifier - head)
-        good = (side[nearer] == side[further]) & (np.abs(head - modifier)[nearer] < np.abs(head - modifier)[further])
+        reach = modifier - head
+        good = (reach[nearer] * reach[further] > 0) & (np.abs(reach)[nearer] < np.abs(reach)[further])
         good &= (head[further] > 0) | (not single_root)
         further, nearer = further[good], nearer[good]
         # triples: siblings under every pair of the further arc; the nearer arc makes a pair with the same outer arc
         pair, sibling = matches(arc, further)
         before = np.searchsorted(arc * len(head) + outer, nearer[sibling] * len(head) + outer[pair])
-        return cls(head, modifier, np.abs(head - modifier), outer, arc, nearer, further, sibling, pair, before)
+        return cls(head, modifier, outer, arc, nearer, further, sibling, pair, before)
+
+    def splits(self, n: int) -> Joins:
+        """The sums for `between`: siblings s and m, from low to high, are parted after r."""
+        low, high = np.sort([self.modifier[self.nearer], self.modifier[self.further]], axis=0)
+        to_right = self.head[self.nearer] < low
+        left, right = np.where(to_right, [self.nearer, self.further], [self.further, self.nearer])  # the arcs into low and high
+        row, r = ranges(low, high - 1)
+        width = np.abs(self.modifier - self.head)[self.further]
+        return Joins.of(n, width[row], row, left[row] * (n + 1) + r, right[row] * (n + 1) + r + 1)
+
+    def halves(self, n: int) -> Joins:
+        """The sums for `full`: the last modifier m of h, and m's half to e, which does not reach g."""
+        g, h, m = self.head[self.outer], self.head[self.arc], self.modifier[self.arc]
+        least, most = np.where((h > 0) & (g < h), g + 1, np.where(h > 0, 1, 0)), np.where(g > h, g - 1, n)
+        row, e = ranges(np.where(m > h, m, least), np.where(m > h, most, m))
+        return Joins.of(n, np.abs(e - h[row]), self.outer[row] * (n + 1) + e, row, self.arc[row] * (n + 1) + e)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Joins:
+    """Sums of a list of `left` and one of `right`, each a row; rows are sorted by width, and then by the list that they are merged into."""
+
+    order: Integers  # of the rows, as they were given
+    left: Integers
+    right: Integers
+    into: Integers  # (groups,)
+    start: Integers  # (groups,): the first row of each
+    of_width: tuple[list[int], list[int]]  # the first row and the first group of every width
+
+    @classmethod
+    def of(cls, n: int, width: Integers, into: Integers, left: Integers, right: Integers) -> Joins:
+        order = np.lexsort((into, width))
+        width, into = width[order], into[order]
+        start = np.flatnonzero(np.concatenate([[True], into[1:] != into[:-1]])) if len(into) else into
+        first = np.searchsorted(width, np.arange(n + 2))
+        return cls(order, left[order], right[order], into[start], start, (first.tolist(), np.searchsorted(start, first).tolist()))
+
+    def at(self, width: int) -> tuple[slice, slice]:
+        """The rows and the groups of a width: a list is merged into by rows of one width."""
+        rows, groups = self.of_width
+        return slice(rows[width], rows[width + 1]), slice(groups[width], groups[width + 1])
+
+
+def ranges(first: Integers, last: Integers) -> tuple[Integers, Integers]:
+    """All numbers from each first to each last one, with the places that they are from."""
+    sizes = np.maximum(last - first + 1, 0)
+    place = np.repeat(np.arange(len(first)), sizes)
+    return place, np.arange(len(place)) + np.repeat(first - np.cumsum(sizes) + sizes, sizes)
 
 
 def matches(left: Integers, right: Integers) -> tuple[Integers, Integers]:
     """All pairs of places (i, j) with left[i] == right[j], sorted by i and then by j."""
     order = np.argsort(right, kind="stable")
     low, high = np.searchsorted(right[order], left, "left"), np.searchsorted(right[order], left, "right")
-    i = np.repeat(np.arange(len(left)), high - low)
-    j = order[np.arange(len(i)) - np.repeat(np.cumsum(high - low) - (high - low), high - low) + np.repeat(low, high - low)]
-    return i, j
+    i, j = ranges(low, high - 1)
+    return i, order[j]
 
 
 def grandparent_chart(problem: Problem, arcs: Integers, unit: float, k: int) -> Integers:
     """The k best scores (k,) of the problem's trees, with lists of scores (n + 1, n + 1, any) of each arc."""
     n, rows = problem.n_words, Rows.of(arcs[..., 0] > ABSENT, problem.single_root)
-    of_arc = arcs[rows.head, rows.modifier]  # (arcs, any); that of arc 0 is not used
     g, h, m = rows.head[rows.outer], rows.head[rows.arc], rows.modifier[rows.arc]
+    of_arc = arcs[h, m]
+    beside = rows.arc * (n + 1) + h + np.sign(m - h)
     first = part_scores(problem, unit, g, h, h, m)
     later = part_scores(problem, unit, g[rows.pair], h[rows.pair], rows.modifier[rows.nearer[rows.sibling]], m[rows.pair])
     end = end_scores(problem, unit, g, h, m)
-    right, left = (np.full((len(rows.head), n + 2, k), ABSENT) for _ in range(2))
-    alone = end_scores(problem, unit, rows.head, rows.modifier, rows.modifier)
-    right[np.arange(len(alone)), rows.modifier, 0] = left[np.arange(len(alone)), rows.modifier, 0] = alone
-    open_, last = (np.full((len(rows.arc), k), ABSENT) for _ in range(2))
+    pairs = Joins.of(n, np.abs(m - h), np.arange(len(m)), rows.outer, rows.arc)
+    splits, halves = rows.splits(n), rows.halves(n)
+    triples = Joins.of(n, np.abs(m - h)[rows.pair], rows.pair, rows.before, rows.sibling)
+    later = later[triples.order]
+    full = np.full((len(rows.head) * (n + 1), k), ABSENT)
+    full[np.arange(len(rows.head)) * (n + 1) + rows.modifier, 0] = end_scores(problem, unit, rows.head, rows.modifier, rows.modifier)
+    open_, last = np.full((len(m), k), ABSENT), np.full((len(m), k), ABSENT)
     between = np.full((len(rows.nearer), k), ABSENT)
-    by_outer = np.argsort(rows.outer, kind="stable")
-    to_right = by_outer[(h < m)[by_outer]]
-    to_left = by_outer[(h > m)[by_outer]]
-    of_width = rows.width[rows.arc]
     for width in range(1, n + 1):
-        # rows of this width: all lists are sorted by the width of the arc that they end with
-        some = slice(*np.searchsorted(rows.width[1:], [width, width + 1]) + 1)
-        pairs = slice(*np.searchsorted(of_width, [width, width + 1]))
-        near = slice(*np.searchsorted(rows.width[rows.further], [width, width + 1]))
-        triples = slice(*np.searchsorted(of_width[rows.pair], [width, width + 1]))
+        some, groups = splits.at(width)
         if some.start < some.stop:
-            a, b = rows.nearer[near], rows.further[near]
-            is_right = (rows.head[b] < rows.modifier[b])[:, None, None]
-            between[near] = joined(right[np.where(is_right[:, 0, 0], a, b), :-1], left[np.where(is_right[:, 0, 0], b, a), 1:], k)
-            arc = rows.arc[pairs]
-            beside = np.where(h[pairs] < m[pairs], h[pairs] + 1, h[pairs] - 1)
-            inner = np.where((h[pairs] < m[pairs])[:, None], left[arc, beside], right[arc, beside])
-            found = plus(inner, first[pairs, None])
-            joint = plus(sums(open_[rows.before[triples]], between[rows.sibling[triples]], k), later[triples, None])
-            which, best = best_of_groups(joint, rows.pair[triples], k)
-            if len(which):
-                both = np.full((len(found), 2 * k), ABSENT)
-                both[:, :k] = best_of(found, k)
-                both[which - pairs.start, k:] = best
-                found = both
-            open_[pairs] = added(best_of(found, k), of_arc[arc], k)
-            last[pairs] = plus(open_[pairs], end[pairs, None])
-        for full, chosen, sign in ((right, to_right, 1), (left, to_left, -1)):
-            e = h[chosen] + sign * width
-            inside = (of_width[chosen] <= width) & (e >= 0) & (e <= n)
-            low, high = np.minimum(h[chosen], e), np.maximum(h[chosen], e)
-            inside &= (h[chosen] == 0) | (g[chosen] < low) | (g[chosen] > high)
-            pair, e = chosen[inside], e[inside]
-            which, best = best_of_groups(sums(last[pair], full[rows.arc[pair], e], k), rows.outer[pair], k)
-            full[which, rows.modifier[which] + sign * width] = best
-    return right[0, n]
+            found = sums(full[splits.left[some]], full[splits.right[some]], k)
+            between[splits.into[groups]] = best_of_groups(found, splits.start[groups] - some.start, k)
+        some, _ = pairs.at(width)
+        if some.start < some.stop:
+            pair = pairs.into[some]
+            open_[pair] = plus(full[beside[pair]], first[pair, None])
+        some, groups = triples.at(width)
+        if some.start < some.stop:
+            found = plus(sums(open_[triples.left[some]], between[triples.right[some]], k), later[some, None])
+            into = triples.into[groups]
+            both = np.concatenate([open_[into], best_of_groups(found, triples.start[groups] - some.start, k)], axis=1)
+            open_[into] = best_of(both, k)
+        some, _ = pairs.at(width)
+        if some.start < some.stop:
+            open_[pair] = added(open_[pair], of_arc[pair], k)
+            last[pair] = plus(open_[pair], end[pair, None])
+        some, groups = halves.at(width)
+        if some.start < some.stop:
+            found = sums(last[halves.left[some]], full[halves.right[some]], k)
+            full[halves.into[groups]] = best_of_groups(found, halves.start[groups] - some.start, k)
+    return full[n]
 
 
 def part_scores(problem: Problem, unit: float, g: Integers, h: Integers, s: Integers, m: Integers) -> Integers:

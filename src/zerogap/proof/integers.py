@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from zerogap.errors import VerificationError
 from zerogap.grid import MANTISSA_BITS, Integers, Scores
@@ -115,17 +114,14 @@ def joined(left: Integers, right: Integers, k: int) -> Integers:
     return best_of(both.reshape(*both.shape[:-2], both.shape[-2] * both.shape[-1]), k)
 
 
-def best_of_groups(lists: Integers, group: NDArray[np.int64], k: int) -> tuple[NDArray[np.int64], Integers]:
-    """Lists (rows, any) whose groups stand together: each group once, and its k highest numbers."""
-    if len(lists) == 0:
-        return group, np.full((0, k), ABSENT)
-    start = np.flatnonzero(np.concatenate([[True], group[1:] != group[:-1]]))
+def best_of_groups(lists: Integers, start: Integers, k: int) -> Integers:
+    """Of rows of lists in groups, the first of each at `start`: the k highest of every group (groups, k)."""
     if k == 1:
-        return group[start], np.maximum.reduceat(lists.max(axis=1), start)[:, None]
-    of = np.repeat(np.cumsum(np.concatenate([[0], group[1:] != group[:-1]])), lists.shape[1])
+        return np.maximum.reduceat(lists.max(axis=1), start)[:, None]
+    of = np.repeat(np.arange(len(start)), np.diff(np.append(start, len(lists))) * lists.shape[1])
     order = np.lexsort((-lists.reshape(-1), of))
     rank = np.arange(len(order)) - np.searchsorted(of, of)  # `of` is sorted, and so is of[order]
     found = np.full((len(start), k), ABSENT)
     kept = rank < k
     found[of[kept], rank[kept]] = lists.reshape(-1)[order][kept]
-    return group[start], found
+    return found
