@@ -13,7 +13,7 @@ from zerogap.constituency.joint.model import train_joint
 from zerogap.constituency.joint.parser_and_tagger import Halves, indexed
 from zerogap.errors import Infeasible
 from zerogap.io.formats.brackets import tree_from_text
-from zerogap.proof.constituency import Parses, joint_optimum
+from zerogap.proof.constituency.joint import Parses, joint_optimum
 from zerogap.proof.integers import as_float
 from zerogap.testing.strategies import score_arrays
 

@@ -12,7 +12,7 @@ from zerogap.dependency.decoding.methods import METHODS, best_by_candidates, bes
 from zerogap.errors import Infeasible, InputError, UnknownMethod, VerificationError
 from zerogap.problems.dependency.parts import ORDERS
 from zerogap.proof.certificate import CutDuals, DynamicProgram
-from zerogap.proof.dependency_problems import dependency_bound as bound_in_units
+from zerogap.proof.dependency.claims import dependency_bound as bound_in_units
 from zerogap.proof.files import solution_from_json, solution_to_json
 from zerogap.proof.integers import as_float
 from zerogap.proof.verify import verify

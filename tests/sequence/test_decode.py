@@ -15,7 +15,7 @@ from zerogap.errors import AlphabetMismatch, AutomatonError, Infeasible, InputEr
 from zerogap.papers.tromble2006.relaxation import ORDERS, learned_order
 from zerogap.problems.sequence.regex import compile_regex
 from zerogap.proof import Agreement, Intersection, Solution
-from zerogap.proof.sequence import sequence_bound
+from zerogap.proof.sequence.labellings import sequence_bound
 from zerogap.proof.verify import verify
 from zerogap.sequence.decoding import agreement, auto
 from zerogap.testing.strategies import score_arrays

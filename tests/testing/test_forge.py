@@ -29,12 +29,12 @@ def test_every_kind_is_attacked():
 
 def test_a_hole_is_found(monkeypatch):
     """A checker that forgets to look at the signs of values is found out."""
-    from zerogap.proof import dependency
+    from zerogap.proof.dependency import trees
 
-    source = inspect.getsource(dependency.checked_cuts).replace("if value > 0 and not entered_once:", "if False:")
-    space = dict(vars(dependency))
+    source = inspect.getsource(trees.checked_cuts).replace("if value > 0 and not entered_once:", "if False:")
+    space = dict(vars(trees))
     exec(source, space)
-    monkeypatch.setattr(dependency, "checked_cuts", space["checked_cuts"])
+    monkeypatch.setattr(trees, "checked_cuts", space["checked_cuts"])
     found = forge.forge(["tree"], claims=40_000, seed=3)
     assert any("ACCEPTED" in finding for finding in found.findings)
 

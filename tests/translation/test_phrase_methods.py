@@ -15,9 +15,9 @@ from zerogap.baselines.phrase_ilp import solve_phrases
 from zerogap.errors import Infeasible, InputError, UnknownMethod, VerificationError
 from zerogap.problems.translation.phrase_constraints import Constraints, Wall, Zone
 from zerogap.problems.translation.phrases import PhraseProblem, translation
-from zerogap.proof import translation_graphs
 from zerogap.proof.certificate import DynamicProgram, Multipliers, certificate_from_json, certificate_to_json
-from zerogap.proof.translation_phrases import phrase_bound
+from zerogap.proof.translation import phrase_graphs
+from zerogap.proof.translation.phrases import phrase_bound
 from zerogap.proof.verify import verify
 from zerogap.translation.decoding import decode, decode_many
 from zerogap.translation.phrases import optimal_beam
@@ -87,14 +87,14 @@ def test_any_multipliers_prove_something(problem, seed, few):
     """Even when nodes are tightened at once: exactly the optimum, whatever is claimed below it."""
     optimum = best_score(problem)
     multipliers = Multipliers(tuple(np.random.default_rng(seed).integers(-3, 4, len(problem)).astype(float).tolist()))
-    before, translation_graphs.FEW = translation_graphs.FEW, few
+    before, phrase_graphs.FEW = phrase_graphs.FEW, few
     try:
         if optimum > -np.inf:
             assert phrase_bound(problem, multipliers, optimum) == optimum
             assert phrase_bound(problem, multipliers, optimum - 1.0) == optimum
         assert optimum <= phrase_bound(problem, multipliers, max(optimum, -50.0) + 1.0) <= max(optimum, -50.0) + 1.0
     finally:
-        translation_graphs.FEW = before
+        phrase_graphs.FEW = before
 
 
 def test_wrong_certificates_are_refused():

@@ -14,12 +14,12 @@ from zerogap.io.translation.arpa import load_language_model
 from zerogap.io.translation.scfg import load_syntax_weights, read_grammar
 from zerogap.problems.translation.forest import all_derivations, from_rules
 from zerogap.problems.translation.forest_problem import brute_force
-from zerogap.proof import forest_pieces
 from zerogap.proof.certificate import DynamicProgram, Multipliers, Unsatisfiable
 from zerogap.proof.files import solution_from_json, solution_to_json
-from zerogap.proof.forest_bounds import token_lists
-from zerogap.proof.forest_reading import Reading
-from zerogap.proof.translation_syntax import syntax_alternatives, syntax_bound
+from zerogap.proof.translation import forest_pieces
+from zerogap.proof.translation.forest_bounds import token_lists
+from zerogap.proof.translation.forest_reading import Reading
+from zerogap.proof.translation.forests import syntax_alternatives, syntax_bound
 from zerogap.proof.verify import verify
 from zerogap.translation.decoding import decode_many
 from zerogap.translation.forests import search as intersection

@@ -109,7 +109,7 @@ class FactorShares:
 
     `words` are pairs m * (n + 1) + s of words whose factors of two arcs are shared out together: one share for every allowed head of s,
     and the heads of m get the rest. Then come the shares of the other factors that may hold, in the order of the problem: one for every
-    arc of a positive factor, one for a negative one. See `proof.factor_shares`.
+    arc of a positive factor, one for a negative one. See `proof.dependency.factor_shares`.
     """
 
     kind: ClassVar[str] = "factor-shares"

@@ -22,17 +22,17 @@ from zerogap.problems.sequence.problem import Problem as SequenceProblem
 from zerogap.problems.translation.forest_problem import SyntaxProblem
 from zerogap.problems.translation.phrases import PhraseProblem
 from zerogap.proof.certificate import check_form
-from zerogap.proof.constituency import joint_bound
-from zerogap.proof.dependency_problems import dependency_alternatives, dependency_bound
+from zerogap.proof.constituency.joint import joint_bound
+from zerogap.proof.constituency.lexical import lexical_bound
+from zerogap.proof.constituency.lexical_agreement import agreement_bound
+from zerogap.proof.dependency.claims import dependency_alternatives, dependency_bound
 from zerogap.proof.form import check_trace, plain_number, plain_structure
 from zerogap.proof.hypergraph import hypergraph_bound
 from zerogap.proof.integers import Units, as_float, bound_units, units_of
-from zerogap.proof.lexical_agreement import agreement_bound
-from zerogap.proof.lexical_parsing import lexical_bound
-from zerogap.proof.sequence import sequence_alternatives, sequence_bound
+from zerogap.proof.sequence.labellings import sequence_alternatives, sequence_bound
 from zerogap.proof.solution import Solution
-from zerogap.proof.translation_phrases import phrase_alternatives, phrase_bound
-from zerogap.proof.translation_syntax import syntax_alternatives, syntax_bound
+from zerogap.proof.translation.forests import syntax_alternatives, syntax_bound
+from zerogap.proof.translation.phrases import phrase_alternatives, phrase_bound
 
 
 def of_floats(bound: Callable[[Any, Any, float], float]) -> Callable[[Any, Any, Units], Units]:

@@ -12,7 +12,7 @@ from zerogap.constituency.treebank.head_rules import dependency_heads
 from zerogap.constituency.treebank.splits import splits_named
 from zerogap.errors import Infeasible, InputError, UnknownMethod
 from zerogap.io.formats.brackets import read_trees, tree_from_text
-from zerogap.proof.lexical_parsing import lexical_bound
+from zerogap.proof.constituency.lexical import lexical_bound
 from zerogap.proof.verify import verify
 
 TEXTS = [

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from zerogap.dependency.decoding.factors.sets import possible_factors
 from zerogap.dependency.decoding.factors.tables import factor_tables
-from zerogap.proof.dependency import trees_of
-from zerogap.proof.factor_shares import normal_form
+from zerogap.proof.dependency.factor_shares import normal_form
+from zerogap.proof.dependency.trees import trees_of
 from zerogap.proof.integers import ABSENT
 from zerogap.testing.strategies import dependency_problems
 

@@ -12,7 +12,7 @@ from zerogap.constituency.lexical.decoding import decode_lexical, decode_lexical
 from zerogap.errors import Infeasible, InputError, InvalidStructure, ScoreError, ScoreShapeError, VerificationError
 from zerogap.problems.constituency.lexical import LexicalGrammar, LexicalProblem
 from zerogap.proof.certificate import DynamicProgram, Multipliers
-from zerogap.proof.lexical_parsing import lexical_bound
+from zerogap.proof.constituency.lexical import lexical_bound
 from zerogap.proof.verify import verify
 
 

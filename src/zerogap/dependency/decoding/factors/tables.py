@@ -215,7 +215,7 @@ def with_pairs(
 
 
 def unit_and_limit(problem: Problem, largest: float, n_tables: int, of_larger: float, of_forbidden: float) -> tuple[float, float]:
-    """The finest unit of shares, and the largest share, at which all sums are exact: those that `proof.factor_shares` adds up."""
+    """The finest unit of shares, and the largest share, at which all sums of `proof.dependency.factor_shares` are exact."""
     fixed = problem.terms * problem.largest + n_tables * largest + 2.0 * of_larger
     flexible = 2.0 * (n_tables + of_forbidden)
     wanted = 4.0 * (problem.n_words * problem.largest + largest)

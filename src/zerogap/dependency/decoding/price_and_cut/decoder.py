@@ -6,7 +6,7 @@ only proposes: its duals are prices of arcs, and rounded to the grid they prove 
 
     bound = max_tree sum of (arc + its prices + what its modifier's grandparents gain)  +  what the best steps of all heads gain,
 
-with scores where they are known and bounds where they are not. It is the dual of `proof.head_prices`, which checks it over all parts. An
+with scores where they are known and bounds where they are not. It is the dual of `proof.dependency`, which checks it over all parts. An
 optimum with fractional arcs is branched on, and the program goes on from where it was.
 
 Duals of a degenerate program are exact only up to tolerances, and the bound would miss the score by as much. So when the optimum is a

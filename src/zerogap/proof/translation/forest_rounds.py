@@ -11,9 +11,17 @@ import numpy as np
 from zerogap.errors import VerificationError
 from zerogap.grid import MANTISSA_BITS, Scores
 from zerogap.problems.translation.forest_problem import SyntaxProblem
-from zerogap.proof.forest_bounds import Around, cut_target, highest_scores, inside_outside, local_target, possible_neighbours, token_lists
-from zerogap.proof.forest_reading import Reading
-from zerogap.proof.forest_tokens import look_around
+from zerogap.proof.translation.forest_bounds import (
+    Around,
+    cut_target,
+    highest_scores,
+    inside_outside,
+    local_target,
+    possible_neighbours,
+    token_lists,
+)
+from zerogap.proof.translation.forest_reading import Reading
+from zerogap.proof.translation.forest_tokens import look_around
 
 ROUNDS = 3
 ENOUGH = 0.8  # of what a round leaves, hyperedges times tokens: if the next one leaves more of it, there are no more

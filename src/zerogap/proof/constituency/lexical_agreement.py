@@ -10,11 +10,11 @@ from zerogap.errors import VerificationError
 from zerogap.grid import Flags
 from zerogap.problems.constituency.lexical_agreement import LexicalAgreement
 from zerogap.proof.certificate import Certificate, Leaves, Multipliers
-from zerogap.proof.constituency import best_tagging
-from zerogap.proof.dependency_charts import sibling_chart
+from zerogap.proof.constituency.joint import best_tagging
+from zerogap.proof.constituency.lexical import best_with_heads
+from zerogap.proof.dependency.charts import sibling_chart
 from zerogap.proof.integers import ABSENT, Units, number, plus, units
 from zerogap.proof.leaves import check_cover
-from zerogap.proof.lexical_parsing import best_with_heads
 from zerogap.proof.multipliers import checked_multipliers, largest_of
 from zerogap.structures.linear import agreement
 

@@ -17,9 +17,9 @@ from zerogap.errors import VerificationError
 from zerogap.grid import Integers
 from zerogap.problems.dependency.problem import Problem
 from zerogap.proof.certificate import Certificate, CutDuals, DynamicProgram, HeadPrices, Leaves, Screened
-from zerogap.proof.dependency_charts import arc_chart, sibling_chart
-from zerogap.proof.dependency_grandparents import grandparent_chart
-from zerogap.proof.head_prices import head_prices_bound
+from zerogap.proof.dependency.charts import arc_chart, sibling_chart
+from zerogap.proof.dependency.grandparents import grandparent_chart
+from zerogap.proof.dependency.head_prices import head_prices_bound
 from zerogap.proof.integers import ABSENT, Units, best_of, number, plus, units, units_of_all
 
 OF_GRANDPARENTS = {"grandparents", "outermost", "grandsiblings"}

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from zerogap.grid import Scores
 from zerogap.problems.translation.forest_problem import SyntaxProblem
 from zerogap.problems.translation.language_model import BEGIN, EMPTY_STATE
-from zerogap.proof.forest_reading import Reading
+from zerogap.proof.translation.forest_reading import Reading
 
 TRIGRAMS = 3
 NOWHERE = -1  # no vertex: the end of a target side
@@ -44,7 +44,7 @@ class Around:
     highest: Scores  # (tokens, tokens)
     before: Scores  # (vertices, tokens): the most that a word scores after a vertex, less the vertex' last price
     after: Scores  # (vertices, tokens): the most that a vertex' first word scores after a token, less its price
-    around_first: Scores  # (vertices, tokens): see zerogap.proof.forest_tokens
+    around_first: Scores  # (vertices, tokens): see zerogap.proof.translation.forest_tokens
     around_last: Scores
     firsts: list[Held] = field(default_factory=list)  # by vertex, the same as `first` and `last`
     lasts: list[Held] = field(default_factory=list)

@@ -16,9 +16,9 @@ from zerogap.errors import VerificationError
 from zerogap.grid import Flags, Integers
 from zerogap.problems.sequence.machine import Machine
 from zerogap.proof.certificate import Agreement, Certificate, Leaves
-from zerogap.proof.chain import Chain, rest_of
 from zerogap.proof.integers import ABSENT, Units, number, plus, settled, units_of
 from zerogap.proof.leaves import check_cover
+from zerogap.proof.sequence.chain import Chain, rest_of
 from zerogap.structures.automaton import DEAD
 
 

@@ -2,7 +2,7 @@
 
 The relaxed problem, n source words translated by phrases in any order, each jump within the limit, is solved by a dynamic program over
 (words translated, end of the last phrase, language-model state): one row of states at a time, with the language model as it is defined.
-If the dual is the claimed bound, that is all. If not, what lies on paths above the claim is searched through (`translation_graphs`).
+If the dual is the claimed bound, that is all. If not, what lies on paths above the claim is searched through (`phrase_graphs`).
 Where phrases of the output are required or forbidden, a state is one of the language model and one of the automaton that reads the output.
 """
 
@@ -17,7 +17,7 @@ from zerogap.errors import VerificationError
 from zerogap.grid import MANTISSA_BITS, Scores
 from zerogap.problems.translation.phrases import PhraseProblem
 from zerogap.proof.certificate import Certificate, Multipliers
-from zerogap.proof.translation_graphs import Integers, PathGraph, largest_above, path_graph
+from zerogap.proof.translation.phrase_graphs import Integers, PathGraph, largest_above, path_graph
 
 MOST_ARCS = 20_000_000
 

@@ -1,7 +1,7 @@
 """What is around a vertex of a translation forest at most, if it is read as beginning, or ending, with a certain word: for the checker.
 
 A piece that begins with a word that suits nobody is bounded by what its readers would score with this word, not by the best they could
-have. Every term of a target side (zerogap.proof.forest_bounds) that reads vertex t takes it to begin with some token; `around_first[t, l]`
+have. Every term of a target side (`forest_bounds`) that reads vertex t takes it to begin with some token; `around_first[t, l]`
 is the best derivation, less what is inside of t, whose reader takes t to begin with l, and `around_last[u, r]` that whose reader takes u to
 end in r. A token that no derivation above the claimed bound can have is dropped.
 """
@@ -12,7 +12,7 @@ import numpy as np
 
 from zerogap.grid import Scores
 from zerogap.problems.translation.language_model import BEGIN
-from zerogap.proof.forest_bounds import NOWHERE, TRIGRAMS, Around, Held, Term
+from zerogap.proof.translation.forest_bounds import NOWHERE, TRIGRAMS, Around, Held, Term
 
 
 def look_around(around: Around) -> tuple[Scores, Scores]:

@@ -9,8 +9,8 @@ from zerogap.baselines.brute import best_scores, dependency_structures
 from zerogap.dependency import Lazy, Problem
 from zerogap.errors import VerificationError
 from zerogap.proof import DynamicProgram
-from zerogap.proof.dependency import best_projective_scores, trees_of
-from zerogap.proof.dependency_problems import dependency_bound as bound_in_units
+from zerogap.proof.dependency.claims import dependency_bound as bound_in_units
+from zerogap.proof.dependency.trees import best_projective_scores, trees_of
 from zerogap.proof.integers import as_float, number
 from zerogap.testing.strategies import dependency_problems
 

@@ -20,8 +20,8 @@ from zerogap.errors import VerificationError
 from zerogap.grid import Scores
 from zerogap.problems.translation.forest_problem import SyntaxProblem
 from zerogap.problems.translation.language_model import EMPTY_STATE
-from zerogap.proof.forest_bounds import Around
-from zerogap.proof.forest_reading import Reading
+from zerogap.proof.translation.forest_bounds import Around
+from zerogap.proof.translation.forest_reading import Reading
 
 MOST_PIECES = 5_000_000  # more than this and the certificate proves nothing in reasonable time
 AT_ONCE = 400_000  # pairs that are looked at together

@@ -9,7 +9,7 @@ from zerogap.baselines.brute import all_labelled_trees, all_trees, best_scores, 
 from zerogap.dependency import Problem, decode
 from zerogap.errors import Infeasible, VerificationError
 from zerogap.proof import DynamicProgram
-from zerogap.proof.dependency_problems import best_tree, dependency_alternatives
+from zerogap.proof.dependency.claims import best_tree, dependency_alternatives
 from zerogap.proof.integers import units, units_of
 from zerogap.testing.strategies import dependency_problems, score_arrays
 

@@ -25,9 +25,9 @@ import numpy as np
 from zerogap.errors import InvalidStructure, VerificationError
 from zerogap.grid import Flags, Integers
 from zerogap.problems.dependency.problem import Problem
-from zerogap.proof.arborescence import best_arborescence
 from zerogap.proof.certificate import Certificate, DynamicProgram, FactorShares, Leaf, Leaves, Narrowed
-from zerogap.proof.dependency import Trees, bound_of_trees
+from zerogap.proof.dependency.arborescence import best_arborescence
+from zerogap.proof.dependency.trees import Trees, bound_of_trees
 from zerogap.proof.integers import ABSENT, RANGE, Units, added, plus, settled, units, units_of
 from zerogap.proof.leaves import check_cover
 

@@ -16,10 +16,10 @@ from zerogap.errors import VerificationError
 from zerogap.grid import Integers
 from zerogap.problems.sequence.machine import Machine
 from zerogap.problems.sequence.problem import Problem
-from zerogap.proof.agreement import agreement_bound
 from zerogap.proof.certificate import Agreement, Certificate, Intersection, Leaves
-from zerogap.proof.chain import Chain, rest_of
 from zerogap.proof.integers import ABSENT, Units, plus, units_of
+from zerogap.proof.sequence.agreement import agreement_bound
+from zerogap.proof.sequence.chain import Chain, rest_of
 from zerogap.structures.automaton import DEAD
 
 MOST_CELLS = 20_000_000  # of the tables of prefixes, 8 bytes each: several of them stay below a gigabyte

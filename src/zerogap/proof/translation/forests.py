@@ -1,7 +1,7 @@
 """Checks bounds on derivations of translation forests with a search of its own, in plain Python and NumPy.
 
-Certificates are prices on the first and last words of vertices (zerogap.proof.forest_bounds). The checker builds all pieces of
-translations that might be part of a derivation above the claimed bound (zerogap.proof.forest_pieces), by its own account of what can come
+Certificates are prices on the first and last words of vertices (`forest_bounds`). The checker builds all pieces of
+translations that might be part of a derivation above the claimed bound (`forest_pieces`), by its own account of what can come
 around them. If no derivation above the claimed bound is found among them, there is none. Without prices all pieces are built.
 """
 
@@ -13,9 +13,9 @@ from zerogap.errors import VerificationError
 from zerogap.grid import Scores
 from zerogap.problems.translation.forest_problem import SyntaxProblem
 from zerogap.proof.certificate import Certificate, DynamicProgram, Multipliers
-from zerogap.proof.forest_bounds import Around
-from zerogap.proof.forest_pieces import Pieces
-from zerogap.proof.forest_rounds import relaxed
+from zerogap.proof.translation.forest_bounds import Around
+from zerogap.proof.translation.forest_pieces import Pieces
+from zerogap.proof.translation.forest_rounds import relaxed
 
 
 def syntax_bound(problem: SyntaxProblem, certificate: Certificate, claimed: float) -> float:

@@ -13,8 +13,8 @@ from zerogap.errors import VerificationError
 from zerogap.grid import Integers
 from zerogap.problems.dependency.problem import Problem
 from zerogap.proof.certificate import Certificate, CutDuals
-from zerogap.proof.dependency import best_projective_scores, bound_of_trees, checked_cuts, trees_of
-from zerogap.proof.factor_shares import concerns_factors, factor_bound, scores_above
+from zerogap.proof.dependency.factor_shares import concerns_factors, factor_bound, scores_above
+from zerogap.proof.dependency.trees import best_projective_scores, bound_of_trees, checked_cuts, trees_of
 from zerogap.proof.integers import ABSENT, Units, added, settled
 
 

@@ -19,9 +19,9 @@ from zerogap.errors import VerificationError
 from zerogap.grid import Flags, Integers
 from zerogap.problems.dependency.head_automaton import HeadAutomaton
 from zerogap.problems.dependency.problem import Problem
-from zerogap.proof.arborescence import Arborescence, best_arborescence
 from zerogap.proof.certificate import Certificate, HeadPrices, Leaf, Leaves, Screened
-from zerogap.proof.dependency_charts import arc_chart
+from zerogap.proof.dependency.arborescence import Arborescence, best_arborescence
+from zerogap.proof.dependency.charts import arc_chart
 from zerogap.proof.integers import ABSENT, Units, number, plus, settled, units, units_of, units_of_all
 from zerogap.proof.leaves import check_cover
 

@@ -11,7 +11,7 @@ from zerogap.baselines.brute import all_heads, optimum
 from zerogap.dependency import Problem, decode
 from zerogap.errors import InvalidStructure, VerificationError
 from zerogap.proof.certificate import CutDuals, DynamicProgram, Multipliers
-from zerogap.proof.dependency_problems import dependency_bound as bound_in_units
+from zerogap.proof.dependency.claims import dependency_bound as bound_in_units
 from zerogap.proof.integers import as_float
 from zerogap.testing.strategies import score_arrays
 
