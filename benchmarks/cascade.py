@@ -11,7 +11,7 @@ not trained again. Speed is tokens per second of CPU time on one core, from sent
     passes     table 8.2: what share of the time each pass takes
     languages  table 8.3: with and without the cascade on all treebanks
     lengths    figure 8-7: milliseconds by length, and the exponent of a fit a n^b
-    exact      exact cascades against all parts scored: of a parser whose larger parts only cost, of any parser, and from given scores
+    exact      the exact cascade against all parts scored, of a parser whose larger parts only cost
 
 Pruning efficiency is the share of wrong arcs that are pruned, the oracle the largest share of right heads that a tree of the rest can have.
 Unpruned third order is measured on the first N test sentences (all: 0).
@@ -28,14 +28,10 @@ from pathlib import Path
 
 import numpy as np
 
-from zerogap.dependency import decode
-from zerogap.dependency.cascade.approximate import AT_ONCE, Cascade, FastParse
-from zerogap.dependency.cascade.bounded_cascade import ExactCascade
-from zerogap.dependency.cascade.exact import PenaltyCascade
+from zerogap.dependency.cascade.approximate import AT_ONCE, Cascade
+from zerogap.dependency.cascade.exact import COST, ExactCascade
 from zerogap.dependency.cascade.passes import DICTIONARY, FIRST, LAST, LOCAL, ROWS, SECOND, SHORT, VINE, run_passes
-from zerogap.dependency.cascade.penalties import COST
 from zerogap.dependency.parser.parser import Parser, sharing_tokens
-from zerogap.dependency.scoring.bounds_offline import compute_bounds
 from zerogap.dependency.scoring.sentence import Allowed, arcs_under, every_arc
 from zerogap.dependency.sentence import Sentence
 from zerogap.dependency.training.cascade import with_cascade
@@ -329,17 +325,14 @@ def with_penalties(folder: Path, treebank: str, options: argparse.Namespace) -> 
     return Parser.load(path)
 
 
-def parsed(cascade: ExactCascade | PenaltyCascade, sentences: list[Sentence]) -> list[FastParse]:
-    """As the command does it: some at once, if it can."""
-    if isinstance(cascade, PenaltyCascade):
-        return [parse for i in range(0, len(sentences), AT_ONCE) for parse in cascade.parse_together(sentences[i : i + AT_ONCE])]
-    return [cascade.parse(sentence) for sentence in sentences]
-
-
-def against_all_parts(plain: Parser, cascade: ExactCascade | PenaltyCascade, sentences: list[Sentence]) -> None:
+def exact(folder: Path, treebank: str, options: argparse.Namespace) -> None:
+    sentences = sentences_of(treebank, "test")[: options.unpruned or None]
+    headline(f"The exact cascade, {treebank} test: against third order with all parts scored")
+    parser = with_penalties(folder, treebank, options)
+    plain, cascade = replace(parser, pruner=None), ExactCascade(parser)
     for sentence in sentences[:100]:  # of all lengths: kernels are compiled when they are first needed
         plain.parse(sentence)
-    parsed(cascade, sentences[:100])
+    cascade.parse_together(sentences[:100])
     print(f"{'words':>12} {'sentences':>9} {'same tree':>9} {'all parts, ms':>14} {'cascade, ms':>12} {'times':>6}")
     rows, trees = [], []
     for low, high in LENGTHS:
@@ -349,7 +342,7 @@ def against_all_parts(plain: Parser, cascade: ExactCascade | PenaltyCascade, sen
             begin = time.process_time()
             wanted = [plain.parse(sentence).solution for sentence in some]
             between = time.process_time()
-            found = [parse.solution for parse in parsed(cascade, some)]
+            found = [parse.solution for at in range(0, len(some), AT_ONCE) for parse in cascade.parse_together(some[at : at + AT_ONCE])]
             times = [min(times[0], between - begin), min(times[1], time.process_time() - between)]
         same = sum(
             one.structure == other.structure and one.score == other.score and other.status == "optimal"
@@ -365,32 +358,6 @@ def against_all_parts(plain: Parser, cascade: ExactCascade | PenaltyCascade, sen
     print(
         f"  {words / rows[-1][3]:,.0f} against {words / rows[-1][4]:,.0f} tokens/s; UAS {right(*zip(*trees, strict=True)):.2f}", flush=True
     )
-
-
-def exact(folder: Path, treebank: str, options: argparse.Namespace) -> None:
-    sentences = sentences_of(treebank, "test")[: options.unpruned or None]
-    headline(f"The exact cascade, {treebank} test: against third order with all parts scored; larger parts only cost")
-    parser = with_penalties(folder, treebank, options)
-    against_all_parts(replace(parser, pruner=None), PenaltyCascade(parser), sentences)
-    headline("The same for any third-order parser, with bounds on its weights")
-    parser = with_passes(folder, treebank, "grandsibling", options.cascade, options)
-    plain = replace(parser, pruner=None)
-    against_all_parts(plain, ExactCascade(compute_bounds(parser, sentences_of(treebank, "train"))), sentences)
-    same, count, times = 0, 0, np.zeros(2)
-    for sentence in sentences[:300]:
-        if len(sentence) > 40:
-            continue
-        problem = plain.problem(sentence)
-        begin = time.process_time()
-        full_one = decode(problem, method="grandsiblings")
-        between = time.process_time()
-        exact_one = decode(problem, method="exact-cascade")
-        times += between - begin, time.process_time() - between
-        same += full_one.structure == exact_one.structure and exact_one.status == "optimal"
-        count += 1
-    full, ours = 1000 * times / count
-    print("scores given, those of up to 40 words among the first 300:")
-    print(f"  {same} of {count} the same tree; {full:.2f} ms against {ours:.2f} ms")
 
 
 def main() -> None:

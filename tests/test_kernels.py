@@ -40,6 +40,15 @@ def twice(pairs, out):
     return products(pairs, out) + products(pairs, out)
 
 
+@kernel(float64(int64, writable(float64, 1)))
+def products_with_itself(n, out):
+    """A record that a kernel makes, with arrays that it has filled, is one that another kernel only reads."""
+    left, right = np.empty(n, dtype=np.int64), np.empty(n)
+    for i in range(n):
+        left[i], right[i] = i, i
+    return products(Pairs(left, right), out)
+
+
 def test_nothing_is_compiled_before_the_first_call():
     assert not [name for name in kernels.used if name.endswith(":never")]
 
@@ -59,6 +68,11 @@ def test_records_may_hold_writable_arrays():
         products(Pairs(np.arange(3), np.arange(3.0)), fixed)  # it is filled
     with pytest.raises(TypeError):
         products(Pairs(np.arange(3).astype(np.int32), np.arange(3.0)), np.zeros(3))
+
+
+def test_records_that_kernels_make():
+    out = np.empty(4)
+    assert (products_with_itself(4, out), out.tolist()) == (14.0, [0.0, 1.0, 4.0, 9.0])
 
 
 def test_threads_compile_a_kernel_once():

@@ -13,8 +13,9 @@ from collections.abc import Callable, Collection
 from typing import Any
 
 from numba import boolean, float64, int16, int32, int64, njit, types, uint32
-from numba.core import config
+from numba.core import cgutils, config
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.imputils import lower_cast
 
 from zerogap.errors import NotCompiled
 
@@ -69,6 +70,13 @@ def convert_by_field(given: Any, context: Any, wanted: Any) -> Any:
 
 
 setattr(types.NamedTuple, "can_convert_to", convert_by_field)  # noqa: B010  # for the eyes of mypy
+
+
+@lower_cast(types.NamedTuple, types.NamedTuple)  # type: ignore[no-untyped-call]
+def cast_by_field(context: Any, builder: Any, given: Any, wanted: Any, value: Any) -> Any:
+    """The same for a record that one kernel makes and hands to another."""
+    fields = zip(cgutils.unpack_tuple(builder, value), given, wanted, strict=True)  # type: ignore[no-untyped-call]
+    return context.make_tuple(builder, wanted, [context.cast(builder, field, one, other) for field, one, other in fields])
 
 
 def kernel(signature: Any) -> Callable[[Callable[..., Any]], Any]:

@@ -22,8 +22,7 @@ from zerogap.text.tokens import Token
 
 if TYPE_CHECKING:
     from zerogap.dependency.cascade.approximate import Cascade, FastParse
-    from zerogap.dependency.cascade.bounded_cascade import ExactCascade
-    from zerogap.dependency.cascade.exact import PenaltyCascade
+    from zerogap.dependency.cascade.exact import ExactCascade
     from zerogap.dependency.factors.parser import FactorParse, FactorParser
 
 STALE = {"conllu": ("deps",), "conllx": ("phead", "pdeprel")}  # what is no longer true when heads change
@@ -51,7 +50,7 @@ class ParsedSentence:
 
     sentence: Sentence
     solution: Solution[Heads]
-    parser: Parser | FactorParser | Cascade | ExactCascade | PenaltyCascade
+    parser: Parser | FactorParser | Cascade | ExactCascade
     text: str | None = None  # in which its tokens are
     tokens: tuple[Token, ...] | None = None
     offset: int = 0  # of that text in the document

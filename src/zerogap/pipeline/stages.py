@@ -19,8 +19,7 @@ from zerogap.pipeline.sources import Unparsed, from_text
 
 if TYPE_CHECKING:
     from zerogap.dependency.cascade.approximate import Cascade, FastParse
-    from zerogap.dependency.cascade.bounded_cascade import ExactCascade
-    from zerogap.dependency.cascade.exact import PenaltyCascade
+    from zerogap.dependency.cascade.exact import ExactCascade
     from zerogap.dependency.factors.parser import FactorParse, FactorParser
     from zerogap.sequence.tagger.tagger import Tagger
 
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
 class Pipeline:
     """A parser, and a tagger for what has no tags. `zerogap.load("en")` gives one for English."""
 
-    parser: Parser | FactorParser | Cascade | ExactCascade | PenaltyCascade
+    parser: Parser | FactorParser | Cascade | ExactCascade
     tagger: Tagger | None = None
     at_once: int = 1  # sentences that are best parsed together
 
@@ -94,13 +93,12 @@ class Pipeline:
     def exact(self) -> Pipeline:
         """The same with a cascade that loses nothing: the best of all trees, not only of those that the pruner leaves.
 
-        InputError if its larger parts do not only cost, and it has no cascade, or no bounds on its weights.
+        InputError if the parser is not one of third order whose larger parts only cost.
         """
         from zerogap.dependency.cascade.approximate import AT_ONCE  # most do without
-        from zerogap.dependency.cascade.exact import PenaltyCascade, exact_cascade
+        from zerogap.dependency.cascade.exact import ExactCascade
 
-        parser = exact_cascade(self.without_factors())
-        return replace(self, parser=parser, at_once=AT_ONCE if isinstance(parser, PenaltyCascade) else 1)
+        return replace(self, parser=ExactCascade(self.without_factors()), at_once=AT_ONCE)
 
     def without_factors(self) -> Parser:
         if not isinstance(self.parser, Parser):

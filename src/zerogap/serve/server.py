@@ -40,8 +40,8 @@ USED = {
 }  # fmt: skip
 # problems of other kinds may be decoded too
 OTHERS = (
-    "zerogap.dependency.decoding.scored_cascade", "zerogap.dependency.decoding.factors.decoder",
-    "zerogap.dependency.decoding.price_and_cut.decoder", "zerogap.hypergraph.decoding", "highspy",
+    "zerogap.dependency.decoding.factors.decoder", "zerogap.dependency.decoding.price_and_cut.decoder", "zerogap.hypergraph.decoding",
+    "highspy",
 )  # fmt: skip
 
 

@@ -87,23 +87,8 @@ def test_cascade(run, trees, tmp_path):
         assert (refused.code, message in refused.errors) == (code, True), refused.errors
 
 
-def test_exact_cascade(run, trees, tmp_path):
-    """The trees of a parser without a pruner, with proofs that hold."""
-    model, plain, proofs = tmp_path / "exact.npz", tmp_path / "plain.npz", tmp_path / "proofs.jsonl"
-    done = run(
-        "train", "dependency", trees[0], "--dev", trees[1], "-o", model, "--model", "grandsibling", "--epochs", 1, "--cascade", "--bounds",
-    )  # fmt: skip
-    assert done.code == 0, done.errors
-    replace(Parser.load(model), pruner=None, stored_bounds=None, passes=()).save(plain)
-    found = run("parse", trees[1], "--model", model, "--method", "exact-cascade", "--certificates", proofs)
-    assert found.code == 0, found.errors
-    assert "all proven optimal" in found.errors
-    assert found.output == run("parse", trees[1], "--model", plain).output
-    assert run("verify", proofs).code == 0
-
-
 def test_penalties(run, trees, tmp_path):
-    """An exact cascade without passes, and the trees of a parser without a pruner."""
+    """The exact cascade: the trees of a parser without a pruner, with proofs that hold."""
     model, plain, proofs = tmp_path / "sure.npz", tmp_path / "plain.npz", tmp_path / "proofs.jsonl"
     done = run("train", "dependency", trees[0], "-o", model, "--epochs", 1, "--penalties")
     assert done.code == 0, done.errors

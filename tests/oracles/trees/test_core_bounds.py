@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zerogap.baselines.brute import all_trees
-from zerogap.oracles.trees.core_bounds import core_max_marginals
+from zerogap.oracles.trees.core_bounds import Core, CoreScores, core_max_marginals
 
 SCORES = (-np.inf, -3.0, -1.0, 0.0, 0.0, 1.0, 2.0)
 
@@ -39,12 +39,13 @@ def drawn(seed, n):
     first, later = random.choice(SCORES, (2, start[-1], n + 1))
     pairs = random.choice(SCORES, starts[2][-1])
     stop, none = random.choice(SCORES[1:], (n + 1, n + 1)), random.choice(SCORES[1:], (n + 1, 2))
-    return (contexts, start, context, in_core, starts[0], np.array(modifiers, dtype=np.int64), *starts[1:], first, later, pairs, stop, none)
+    core = Core(contexts, start, context, in_core, starts[0], np.array(modifiers, dtype=np.int64), *starts[1:])
+    return core, CoreScores(first, later, pairs, stop, none)
 
 
 def score(heads, problem):
     """By definition: modifiers outward on each side, in the context that the head of their head is."""
-    _, start, context, in_core, core_start, _, _, score_start, first, later, pairs, stop, none = problem
+    (_, start, context, in_core, modifier_start, _, _, pair_start), (first, later, pairs, stop, none) = problem
     n, total = len(heads), 0.0
     if any(context[h, m] < 0 for m, h in enumerate(heads, start=1)):
         return -np.inf
@@ -52,12 +53,12 @@ def score(heads, problem):
         k = context[heads[h - 1], h] if h else 0
         for side, tokens in enumerate((range(h - 1, 0, -1), range(h + 1, n + 1))):
             before, place = None, 2 * h + side
-            size = core_start[place + 1] - core_start[place]
+            size = modifier_start[place + 1] - modifier_start[place]
             for m in (m for m in tokens if heads[m - 1] == h):
                 if before is None:
                     total += first[start[h] + k, m]
                 elif in_core[h, before] >= 0 and in_core[h, m] >= 0:
-                    total += pairs[score_start[place] + (k * size + in_core[h, m]) * size + in_core[h, before]]
+                    total += pairs[pair_start[place] + (k * size + in_core[h, m]) * size + in_core[h, before]]
                 else:
                     total += later[start[h] + k, m]
                 before = m
@@ -88,4 +89,4 @@ def test_few_words(n):
     problem = drawn(0, n)
     found = np.empty((n + 1, n + 1))
     best = core_max_marginals(*problem, 1, -np.inf, found)
-    assert best == (problem[-1][0, 1] if n == 0 else found[:, 1:].max(axis=0).min())
+    assert best == (problem[1].none[0, 1] if n == 0 else found[:, 1:].max(axis=0).min())

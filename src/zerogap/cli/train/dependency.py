@@ -174,7 +174,7 @@ def train_dependency_command(
 
     Then use them: [bold]zerogap parse article.txt --model mine[/bold]
     """
-    from zerogap.dependency.cascade.penalties import COST
+    from zerogap.dependency.cascade.exact import COST
     from zerogap.dependency.training.learners import train
 
     check_target(output)

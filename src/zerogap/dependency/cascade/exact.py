@@ -1,4 +1,8 @@
-"""An exact cascade for parsers whose larger parts only cost: arcs, a core of them, and what could still be better (`penalty_search`)."""
+"""The exact cascade, for models whose larger parts only cost: no sibling, stop, grandparent or grand-sibling has a weight above 0.
+
+Then no tree scores more than its arcs, which makes the best tree easy to prove (`exact_search`). It is no loss: what speaks for a part
+can speak for its arcs, and against all other parts with these.
+"""
 
 from __future__ import annotations
 
@@ -9,40 +13,39 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from zerogap.dependency.cascade.approximate import NO_TOKENS, FastParse
-from zerogap.dependency.cascade.bounded_cascade import ExactCascade
 from zerogap.dependency.cascade.exact_search import MARGIN, STEP, parse_under_penalties
-from zerogap.dependency.cascade.penalties import OF_ARCS, has_penalties_only
 from zerogap.dependency.parser.parser import Parser, sharing_tokens
 from zerogap.dependency.sentence import Sentence
 from zerogap.errors import InputError
+from zerogap.features.parts.keys import PartFeatures
+from zerogap.features.parts.learning import NO_CEILINGS
 from zerogap.features.parts.model import PartModel, cells_of_kinds
 from zerogap.features.parts.templates import EVERY_KIND
 from zerogap.features.parts.weights import Table
+from zerogap.grid import Scores
 from zerogap.problems.dependency.problem import Problem
 from zerogap.proof.certificate import DynamicProgram
 from zerogap.proof.solution import Solution, Trace
 
+OF_ARCS = ("arc", "between")
+COST = 7e-4  # by which larger parts of right trees cost less after every sentence: chosen on development data
 LARGER = tuple(kind for kind in EVERY_KIND if kind not in OF_ARCS)
 
 
-def exact_cascade(parser: Parser) -> PenaltyCascade | ExactCascade:
-    """The faster one of those that the parser is made for; InputError if it is for neither."""
-    is_third = parser.order == "grandsibling" and parser.projective
-    if is_third and has_penalties_only(parser.model):
-        return PenaltyCascade(parser)
-    if not is_third or not parser.passes or parser.bounds is None:
-        kind = f"{'projective' if parser.projective else 'non-projective'} parser of order {parser.order!r}"
-        lacking = " and ".join(name for name, given in (("cascade", parser.passes), ("bounds", parser.bounds)) if not given)
-        raise InputError(
-            f"this is a {kind}{f' without {lacking}' if lacking else ''}: expected a projective one of order 'grandsibling'"
-            " trained with --penalties, or with --cascade and --bounds; the bundled model en is neither. To train one:"
-            " zerogap train dependency train.conllu --dev dev.conllu -o sure.npz --penalties."
-        )
-    return ExactCascade(parser)
+def ceilings_of(features: PartFeatures) -> Scores:
+    """By the low bytes of keys: 0 for larger parts."""
+    ceilings = NO_CEILINGS.copy()
+    ceilings[1 : len(features.templates) + 1] = [np.inf if template.kind in OF_ARCS else 0.0 for template in features.templates]
+    return ceilings
+
+
+def has_penalties_only(model: PartModel) -> bool:
+    """Whether no weight of a larger part is above 0."""
+    return bool((model.steps <= ceilings_of(model.features)[model.keys & 255]).all())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PenaltyCascade:
+class ExactCascade:
     """For a third-order parser that was trained with penalties; it needs no passes."""
 
     parser: Parser
@@ -57,9 +60,10 @@ class PenaltyCascade:
         parser = sharing_tokens(self.parser)
         if parser.order != "grandsibling" or not parser.projective or not has_penalties_only(parser.model):
             raise InputError(
-                f"the parser is {'a projective' if parser.projective else 'a non-projective'} one of order {parser.order!r} whose larger"
-                f" parts {'only cost' if has_penalties_only(parser.model) else 'score more than 0'}: expected a projective one of order"
-                " 'grandsibling' whose larger parts only cost; zerogap train dependency ... --penalties trains one."
+                f"this is a {'projective' if parser.projective else 'non-projective'} parser of order {parser.order!r} whose larger parts"
+                f" {'only cost' if has_penalties_only(parser.model) else 'may score more than 0'}: expected a projective one of order"
+                " 'grandsibling' trained with --penalties, and the bundled model en is not. To train one:"
+                " zerogap train dependency train.conllu --dev dev.conllu -o sure.npz --penalties."
             )
         object.__setattr__(self, "parser", parser)
         object.__setattr__(self, "tables", (table_of(parser.model, OF_ARCS), table_of(parser.model, LARGER)))

@@ -1,12 +1,11 @@
-"""The best of all trees under a third-order model whose larger parts only cost (`penalties`): most arcs are never looked at again.
+"""The best of all trees under a third-order model whose larger parts only cost (`cascade.exact`): most arcs are never looked at again.
 
 No tree scores more than its arcs, so first-order max-marginals bound every tree with an arc (Rush 2014, section 8.4.1, but proved):
 
 1. The core: arcs of trees whose arcs alone score no less than the best ones do, but for a margin. All parts of the core are
    scored, and its best tree is the candidate. If no arc outside has a max-marginal of the candidate's score, it is the best tree.
 2. If one has, trees that leave the core are bounded by `oracles.trees.core_bounds`, with parts whose arcs are in the core as they are and
-all
-   others at 0. What good trees pay for larger parts then is in their bounds, too: few arcs are left, often none.
+   all others at 0. What good trees pay for larger parts is then in their bounds, too: few arcs are left, often none.
 3. Those with the highest bounds come into the core, what cannot reach the candidate leaves it, and so on from 1.
 
 Each step leaves all arcs of all trees that score as much as the candidate: the tree is the one that the full parser finds, ties included.
@@ -20,18 +19,64 @@ from __future__ import annotations
 import numpy as np
 
 from zerogap.dependency.candidate_arcs import lay_out
-from zerogap.dependency.cascade.core import lay_out_core
-from zerogap.dependency.scoring.parts import ACROSS, SENTENCE, TABLE, crosses, score_arcs, score_candidates, sum_weights
+from zerogap.dependency.scoring.parts import ACROSS, RIGHT, SENTENCE, TABLE, crosses, score_arcs, score_candidates, sum_weights
 from zerogap.dependency.scoring.tree_features import choice_keys
 from zerogap.features.parts.keys import PAD, fill_partial
 from zerogap.kernels import boolean, float64, inner, int64, kernel, readonly, writable
 from zerogap.oracles.push import push_max
-from zerogap.oracles.trees.core_bounds import core_max_marginals
+from zerogap.oracles.trees.core_bounds import Core, CoreScores, core_max_marginals
 from zerogap.oracles.trees.grandsiblings import grandsibling_kernel
 from zerogap.oracles.trees.projective_marginals import inside_outside
 from zerogap.oracles.trees.semifield import add, larger, subtract
 
 MARGIN, STEP = 1.0, 1.0  # in wrong arcs of MIRA: chosen on development data
+
+
+@inner
+def lay_out_core(left, core):
+    """A `Core`; n_core (n + 1,) and likely (n + 1, n + 1), the heads of h in the core, each of which is a context of its own.
+
+    After them come a context for all others on the left of h, and one for those on its right, if there are any.
+    """
+    n = left.shape[0] - 1
+    contexts, start, n_core = np.empty(n + 1, dtype=np.int64), np.empty(n + 2, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
+    likely, context = np.empty((n + 1, n + 1), dtype=np.int64), np.empty((n + 1, n + 1), dtype=np.int64)
+    in_core, modifiers = np.empty((n + 1, n + 1), dtype=np.int64), np.empty((n + 1) * (n + 1), dtype=np.int64)
+    places = np.empty((3, 2 * n + 3), dtype=np.int64)
+    modifier_start, between_start, pair_start = places[0], places[1], places[2]
+    contexts[0], n_core[0], start[0], start[1] = 1, 0, 0, 1
+    for g in range(n + 1):
+        for h in range(n + 1):
+            context[g, h] = in_core[g, h] = -1
+    for h in range(1, n + 1):
+        size, others = 0, np.zeros(2, dtype=np.int64)
+        for g in range(n + 1):
+            if core[g, h]:
+                likely[h, size], context[g, h] = g, size
+                size += 1
+            elif left[g, h]:
+                others[1 if g > h else 0] = 1
+        n_core[h] = size
+        for g in range(n + 1):
+            if left[g, h] and not core[g, h]:
+                context[g, h] = size + (others[0] if g > h else 0)
+        contexts[h] = size + others[0] + others[1]
+        start[h + 1] = start[h] + contexts[h]
+    at, between, pairs = 0, 0, 0
+    for place in range(2 * n + 2):
+        h, side = place >> 1, place & 1
+        modifier_start[place], between_start[place], pair_start[place] = at, between, pairs
+        step = 1 if side == RIGHT else -1
+        m, first = h + step, at
+        while 1 <= m <= n:
+            if core[h, m]:
+                modifiers[at], in_core[h, m] = m, at - first
+                at += 1
+            m += step
+        between += (at - first) ** 2
+        pairs += contexts[h] * (at - first) ** 2
+    modifier_start[2 * n + 2], between_start[2 * n + 2], pair_start[2 * n + 2] = at, between, pairs
+    return Core(contexts, start, context, in_core, modifier_start, modifiers, between_start, pair_start), n_core, likely
 
 
 @inner
@@ -64,8 +109,9 @@ def bound_arcs(arcs, left, core, known_start, known, stop_start, stops, single_r
     less if below `least`.
     """
     n = arcs.shape[0] - 1
-    contexts, start, context, in_core, core_start, core_modifiers, pair_start, score_start, n_core, likely = lay_out_core(left, core)
-    first, later, pairs = np.empty((start[n + 1], n + 1)), np.empty((start[n + 1], n + 1)), np.empty(score_start[2 * n + 2])
+    layout, n_core, likely = lay_out_core(left, core)
+    contexts, start, _, _, modifier_start, modifiers, _, pair_start = layout
+    first, later, pairs = np.empty((start[n + 1], n + 1)), np.empty((start[n + 1], n + 1)), np.empty(pair_start[2 * n + 2])
     ends, none = np.zeros((n + 1, n + 1)), np.empty((n + 1, 2))
     for h in range(n + 1):
         for k in range(contexts[h]):
@@ -74,9 +120,9 @@ def bound_arcs(arcs, left, core, known_start, known, stop_start, stops, single_r
                 crossing = h > 0 and is_likely and crosses(likely[h, k], h, m)
                 first[r, m] = later[r, m] = arcs[h, m] if left[h, m] and not crossing else -np.inf
             for place in range(2 * h, 2 * h + 2):
-                begin, size = core_start[place], core_start[place + 1] - core_start[place]
+                begin, size = modifier_start[place], modifier_start[place + 1] - modifier_start[place]
                 for j in range(size):
-                    m = core_modifiers[begin + j]
+                    m = modifiers[begin + j]
                     most, row = first[r, m], known_start[place] + k * (size + 1) * size + j
                     for i in range(-1, j):  # -1: m is the first
                         score = known[row + (i + 1) * size] if is_likely else -np.inf
@@ -84,16 +130,14 @@ def bound_arcs(arcs, left, core, known_start, known, stop_start, stops, single_r
                         if i < 0:
                             first[r, m] = score
                         else:
-                            pairs[score_start[place] + (k * size + j) * size + i] = score
+                            pairs[pair_start[place] + (k * size + j) * size + i] = score
         for side in range(2):
             place = 2 * h + side
             none[h, side] = stops[stop_start[place]]
-            for j in range(core_start[place + 1] - core_start[place]):
-                ends[h, core_modifiers[core_start[place] + j]] = stops[stop_start[place] + j + 1]
-    return core_max_marginals(
-        contexts, start, context, in_core, core_start, core_modifiers, pair_start, score_start, first, later, pairs, ends, none,
-        single_root, least, marginals,
-    )  # fmt: skip
+            for j in range(modifier_start[place + 1] - modifier_start[place]):
+                ends[h, modifiers[modifier_start[place] + j]] = stops[stop_start[place] + j + 1]
+    scores = CoreScores(first, later, pairs, ends, none)
+    return core_max_marginals(layout, scores, single_root, least, marginals)
 
 
 @inner

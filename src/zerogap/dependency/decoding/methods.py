@@ -58,10 +58,8 @@ def decode(problem: Problem, *, method: str = "auto", time_limit: float | None =
     stops, O(n^3)), `outermost` (and outermost grandchildren, O(n^4)), `grandsiblings` (and all grandparents; O(n^4), less if arcs are
     forbidden). They run to the end in polynomial time, whatever the limit. With `k` above 1 the next best structures are in
     `solution.alternatives`, None if the limit was reached before. `head-automata` scores the same parts of non-projective trees, by dual
-    decomposition and branch and bound; `dual-decomposition` does not branch, and may leave a gap. `cascade` prunes arcs of projective
-    problems by a coarse model, and may leave a gap; `exact-cascade` prunes those that are proven to be in no best tree. `price-and-cut`
-    takes arcs, siblings, stops and grandparents, by a linear program that scores few of them. `branch-and-bound` takes factors and
-    everything else.
+    decomposition and branch and bound; `dual-decomposition` does not branch, and may leave a gap. `price-and-cut` takes arcs,
+    siblings, stops and grandparents, by a linear program that scores few of them. `branch-and-bound` takes factors and everything else.
 
     >>> decode(Problem([[0, 1, 9], [0, 0, 2], [0, 5, 0]])).structure
     (2, 0)
@@ -260,23 +258,6 @@ def by_price_and_cut(problem: Problem, *, time_limit: float | None = None, k: in
     return decode_by_pricing(problem, arcs, labels, time_limit=time_limit)
 
 
-def by_cascade(*, exact: bool) -> Callable[..., Solution[Tree]]:
-    """A decoder that prunes arcs by a coarse model; with `exact`, only those that are proven to be in no best tree."""
-
-    def decoder(problem: Problem, *, time_limit: float | None = None, k: int = 1) -> Solution[Tree]:
-        from zerogap.dependency.decoding.scored_cascade import decode_by_cascade  # most do without
-
-        if k > 1:
-            raise InputError(f"k is {k}: expected 1, since the next best trees may have arcs that are pruned.")
-        arcs, labels = with_best_labels(problem)
-        if problem.n_words == 0:
-            heads, bound, certificate = no_words(problem)
-            return Solution(problem.tree(heads, heads), bound, bound, certificate, Trace((bound,), (bound,), (0.0,)))
-        return decode_by_cascade(problem, arcs, labels, exact=exact, time_limit=time_limit)
-
-    return decoder
-
-
 def by_branch_and_bound(problem: Problem, *, time_limit: float | None = None, k: int = 1) -> Solution[Tree]:
     """A decoder of problems with factors."""
     from zerogap.dependency.decoding.factors.decoder import decode_with_factors  # most do without
@@ -315,8 +296,6 @@ METHODS: dict[str, Method] = {
     "grandsiblings": Method(exactly(partial(best_by_candidates, grand=True), ranked_projective), frozenset({True}), GRANDSIBLINGS),
     "head-automata": Method(by_agreement(branch=True), BOTH, OF_HEADS, polynomial=False),
     "dual-decomposition": Method(by_agreement(branch=False), BOTH, OF_HEADS, exact=False, polynomial=False),
-    "cascade": Method(by_cascade(exact=False), frozenset({True}), GRANDSIBLINGS, exact=False, polynomial=False),
-    "exact-cascade": Method(by_cascade(exact=True), frozenset({True}), GRANDSIBLINGS, polynomial=False),
     "price-and-cut": Method(by_price_and_cut, BOTH, SIBLINGS | {"grandparents"}, polynomial=False),
     "branch-and-bound": Method(by_branch_and_bound, BOTH, OF_HEADS | {"factors"}, polynomial=False),
 }

@@ -16,11 +16,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import product
 
 import numpy as np
 
-from zerogap.dependency.cascade.value_bounds import grandparent_squares, sibling_squares
 from zerogap.dependency.parser.parser import GRAND, Parser
 from zerogap.dependency.scoring.bounds_offline import NO_GRAND, NO_GRAND_SIB, NO_MOD, NO_SIB, NO_SIB_MOD, missing_codes
 from zerogap.dependency.scoring.sentence import Allowed
@@ -98,29 +96,24 @@ def bounds_or_error(parser: Parser) -> WeightBounds:
     return parser.bounds
 
 
-def score_bounds(
-    parser: Parser, sentence: Sentence, *, allowed: Allowed | None = None, by_tags: bool = False, triples: bool = False
-) -> ScoreBounds:
+def score_bounds(parser: Parser, sentence: Sentence, *, allowed: Allowed | None = None, triples: bool = False) -> ScoreBounds:
     """Bounds for the parts of allowed arcs, which are those that the pruner leaves unless they are given.
 
-    With `by_tags`, siblings and grandparents have lower bounds that cost more (see `value_bounds`); with `triples`, grand-siblings are also
-    bounded by three of their tokens. InputError if the parser has no bounds.
+    With `triples`, grand-siblings are also bounded by three of their tokens. InputError if the parser has no bounds.
     """
     bounds_or_error(parser)
-    return bounds_of_parts(parser, sentence_parts(parser, sentence, allowed), by_tags=by_tags, triples=triples)
+    return bounds_of_parts(parser, sentence_parts(parser, sentence, allowed), triples=triples)
 
 
-def bounds_of_parts(parser: Parser, parts: SentenceParts, *, by_tags: bool = False, triples: bool = False) -> ScoreBounds:
+def bounds_of_parts(parser: Parser, parts: SentenceParts, *, triples: bool = False) -> ScoreBounds:
     """The same for a sentence whose features were read."""
     if triples and parts.n_words > MOST_WORDS:
         raise InputError(f"the sentence has {parts.n_words} words: bounds for triples of tokens are computed for {MOST_WORDS} or less.")
     looks = Looks(parts, bounds_or_error(parser).part_table(), missing_codes(parser.model.features))
     grand = parser.order in GRAND
     return ScoreBounds(
-        (SiblingBounds(*sibling_squares(looks)) if by_tags else looks.siblings()) if parts.has("siblings") else None,
-        (GrandparentBounds(*grandparent_squares(looks)) if by_tags else looks.grandparents())
-        if grand and parts.has("grandparents")
-        else None,
+        looks.siblings() if parts.has("siblings") else None,
+        looks.grandparents() if grand and parts.has("grandparents") else None,
         looks.grandsiblings(triples) if grand and parts.has("grandsiblings") else None,
     )
 
@@ -206,16 +199,14 @@ class Looks:
         return GrandsiblingBounds(over_pairs, over_contexts, over_grandparents, over_siblings)
 
 
-def lazy_problem(
-    parser: Parser, sentence: Sentence, *, allowed: Allowed | None = None, by_tags: bool = False
-) -> tuple[Problem, ScoreBounds]:
+def lazy_problem(parser: Parser, sentence: Sentence, *, allowed: Allowed | None = None) -> tuple[Problem, ScoreBounds]:
     """The sentence as a decoding problem whose larger parts are scored when a decoder asks for them, and bounds on their scores.
 
     It scores all trees as `parser.problem` does. InputError if the parser has no bounds.
     """
     bounds = bounds_or_error(parser)
     parts = sentence_parts(parser, sentence, allowed)
-    given = bounds_of_parts(parser, parts, by_tags=by_tags)
+    given = bounds_of_parts(parser, parts)
     named: dict[str, object] = {}
     for name in ("siblings", "grandparents", "grandsiblings"):
         if getattr(given, name) is not None:
@@ -234,17 +225,17 @@ def check_bounds(parser: Parser, sentence: Sentence, *, allowed: Allowed | None 
     """
     bounds = bounds_or_error(parser)
     parts = sentence_parts(parser, sentence, allowed)
-    found = [bounds_of_parts(parser, parts, triples=True, by_tags=by_tags) for by_tags in (False, True)]
+    found = bounds_of_parts(parser, parts, triples=True)
     n_parts = 0
     for name, known in KNOWN.items():
-        given = [getattr(bounds_found, name) for bounds_found in found]
-        if given[0] is None:
+        given = getattr(found, name)
+        if given is None:
             continue
         index = np.nonzero(meaning(name, parts.n_words) & allowed_parts(name, parts.allowed))
         n_parts += len(index[0])
         scores = checked_scores(name, parts, bounds, index)
-        for (attribute, (roles, _)), of_name in product(known.items(), given):
-            array = getattr(of_name, attribute)
+        for attribute, (roles, _) in known.items():
+            array = getattr(given, attribute)
             at = tuple(index[ROLES[name].index(role)] for role in roles)
             over = np.flatnonzero(scores > array[at])
             if over.size:

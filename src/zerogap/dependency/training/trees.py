@@ -5,7 +5,7 @@ gives the margin, but not more than `step` (Crammer et al. 2006; Rush 2014, sect
 found by dual decomposition, which need not end with a proof here; or no tree is looked for (`relaxed`; section 6.6).
 
 With `penalties`, larger parts than arcs only cost: their weights stay at 0 or below, and what right trees have costs less after every
-sentence. Then the arcs of a good tree score little more than the tree, and `penalty_search` has little to do.
+sentence. Then the arcs of a good tree score little more than the tree, and `exact_search` has little to do.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from zerogap.dependency.candidate_arcs import candidates_of
-from zerogap.dependency.cascade.penalties import ceilings_of
+from zerogap.dependency.cascade.exact import ceilings_of
 from zerogap.dependency.parser.parser import GRAND
 from zerogap.dependency.scoring.sentence import Allowed, Weights, arcs_under, block_under, every_arc, keys_of_choice, keys_of_tree
 from zerogap.dependency.sentence import Sentence

@@ -19,14 +19,44 @@ filled, and outsides found on the way back, in the order of zerogap.oracles.tree
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from zerogap.kernels import float64, inlined, inner, int64, kernel, readonly, writable
+from zerogap.grid import Integers, Scores
+from zerogap.kernels import float64, inlined, inner, int64, kernel, readonly, record, writable
 from zerogap.oracles.push import push_max
 
 LEFT, RIGHT = 0, 1
 COMPLETE, EITHER, FAR = 0, 1, 2  # halves
 LAST, LAST_FAR, ENDED = 0, 1, 2  # arcs: with what lies below on the side of the head; if not in the core; with the stop after it
+
+
+class Core(NamedTuple):
+    """Where the arcs of the core, and those outside it, have their scores."""
+
+    contexts: Integers  # (n + 1,): of each head
+    start: Integers  # (n + 2,): the contexts of h are rows start[h] to start[h + 1] of `first` and `later`
+    context: Integers  # (n + 1, n + 1): that of m below h, -1 if there is no such arc
+    in_core: Integers  # (n + 1, n + 1): the place of m among the modifiers of h in the core on its side, -1 if it is none
+    modifier_start: Integers  # (2 n + 3,): modifiers of h in the core begin at modifier_start[2 h + side]
+    modifiers: Integers  # outward from h
+    between_start: Integers  # (2 n + 3,): of pairs of modifiers, without contexts
+    pair_start: Integers  # (2 n + 3,): of pairs of modifiers in every context
+
+
+class CoreScores(NamedTuple):
+    """Scores of modifiers with all that depends on the context, by rows of contexts."""
+
+    first: Scores  # (rows, n + 1): of the first modifier of its side
+    later: Scores  # (rows, n + 1): of one after another, if one of the two is not in the core
+    pairs: Scores  # [pair_start[2 h + side] + (k size + j) size + i]: of the j-th modifier in the core after the i-th, in context k
+    stop: Scores  # (n + 1, n + 1): of the last modifier of its side
+    none: Scores  # (n + 1, 2): of a side without modifiers
+
+
+CORE = record(Core, *[readonly(int64, 1)] * 2, *[readonly(int64, 2)] * 2, *[readonly(int64, 1)] * 4)
+CORE_SCORES = record(CoreScores, *[readonly(float64, 2)] * 2, readonly(float64, 1), *[readonly(float64, 2)] * 2)
 
 
 @inlined
@@ -51,12 +81,12 @@ def best_sum(row, other, start, stop):
 
 
 @inner
-def go_up(
-    contexts, start, context, in_core, core_start, core_modifiers, pair_start, score_start, first, later, pairs, stop, single_root,
-    between, near, halves, arcs,
-):  # fmt: skip
-    """Insides. out: all from between on."""
+def go_up(core, scores, single_root, between, halves, arcs):  # out: between, halves, arcs
+    """Insides; returns that of all trees."""
+    contexts, start, context, in_core, modifier_start, modifiers, between_start, pair_start = core
+    first, later, pairs, stop, _ = scores
     n = contexts.size - 1
+    near = np.empty(n + 1)
     complete, either, far = halves[COMPLETE], halves[EITHER], halves[FAR]
     last, last_far, ended = arcs[LAST], arcs[LAST_FAR], arcs[ENDED]
     for i in range(n, -1, -1):
@@ -70,10 +100,10 @@ def go_up(
                 away = complete[2 * start[m] + side * contexts[m] + of_head]
                 low, high, next_to = i + side, j - 1 + side, h - 1 + side
                 alone, here, place = h == 0 and single_root, in_core[h, m], 2 * h + side
-                begin, size = core_start[place], core_start[place + 1] - core_start[place]
-                row = pair_start[place] + here * size
+                begin, size = modifier_start[place], modifier_start[place + 1] - modifier_start[place]
+                row = between_start[place] + here * size
                 for p in range(0 if alone else here):
-                    s = core_modifiers[begin + p]
+                    s = modifiers[begin + p]
                     half = 2 * start[s] + side * contexts[s] + context[h, s]
                     between[row + p] = best_sum(complete[half], towards, min(s, m), max(s, m))
                 for k in range(contexts[h]):
@@ -83,9 +113,9 @@ def go_up(
                         if later[r, m] > -np.inf:
                             value = best_sum(either[half] if here < 0 else far[half], towards, low, high) + later[r, m]
                             best = value if value > best else best
-                        block = score_start[place] + (k * size + here) * size
+                        block = pair_start[place] + (k * size + here) * size
                         for p in range(here):
-                            value = last[r, core_modifiers[begin + p]] + between[row + p] + pairs[block + p]
+                            value = last[r, modifiers[begin + p]] + between[row + p] + pairs[block + p]
                             best = value if value > best else best
                     last[r, m], ended[r, m] = best, best + stop[h, m]
                     if here < 0:
@@ -106,12 +136,14 @@ def go_up(
 
 
 @inner
-def go_down(
-    contexts, start, context, in_core, core_start, core_modifiers, pair_start, score_start, first, later, pairs, stop, single_root,
-    between, near, halves, arcs, least, pushed, outside, last_outside, marginals,
-):  # fmt: skip
-    """Outsides, of what is part of a tree of `least` or more. out: all from pushed on."""
+def go_down(core, scores, single_root, between, halves, arcs, least, marginals):  # out: marginals
+    """Outsides, of what is part of a tree of `least` or more."""
+    contexts, start, context, in_core, modifier_start, modifiers, between_start, pair_start = core
+    first, later, pairs, stop, _ = scores
     n = contexts.size - 1
+    outside, last_outside = np.full(halves.shape, -np.inf), np.full(arcs[LAST].shape, -np.inf)
+    outside[COMPLETE, 1, n] = 0.0
+    near, pushed = np.empty(n + 1), np.empty(n + 1)
     complete, either, far = halves[COMPLETE], halves[EITHER], halves[FAR]
     last, ended = arcs[LAST], arcs[ENDED]
     for i in range(n + 1):
@@ -148,8 +180,8 @@ def go_down(
                 towards, away = complete[towards_half], complete[away_half]
                 low, high, next_to = i + side, j - 1 + side, h - 1 + side
                 alone, here, place = h == 0 and single_root, in_core[h, m], 2 * h + side
-                begin, size = core_start[place], core_start[place + 1] - core_start[place]
-                row = pair_start[place] + here * size
+                begin, size = modifier_start[place], modifier_start[place + 1] - modifier_start[place]
+                row = between_start[place] + here * size
                 for p in range(here):
                     pushed[p] = -np.inf
                 for k in range(contexts[h]):
@@ -176,15 +208,15 @@ def go_down(
                     if later[r, m] > -np.inf:
                         value, kind = best + later[r, m], EITHER if here < 0 else FAR
                         push_max(low, high, outside[kind, half], towards, value, outside[COMPLETE, towards_half], halves[kind, half], value)
-                    block = score_start[place] + (k * size + here) * size
+                    block = pair_start[place] + (k * size + here) * size
                     for p in range(here):
-                        s = core_modifiers[begin + p]
+                        s = modifiers[begin + p]
                         value = best + pairs[block + p]
                         last_outside[r, s] = max(last_outside[r, s], value + between[row + p])
                         pushed[p] = max(pushed[p], value + last[r, s])
                 for p in range(0 if alone else here):
                     if pushed[p] + between[row + p] >= least and pushed[p] > -np.inf:
-                        s = core_modifiers[begin + p]
+                        s = modifiers[begin + p]
                         half = 2 * start[s] + side * contexts[s] + context[h, s]
                         push_max(
                             min(s, m), max(s, m), outside[COMPLETE, half], towards, pushed[p],
@@ -193,25 +225,10 @@ def go_down(
     return 0
 
 
-@kernel(
-    float64(
-        *[readonly(int64, 1)] * 2, *[readonly(int64, 2)] * 2, *[readonly(int64, 1)] * 4,
-        *[readonly(float64, 2)] * 2, readonly(float64, 1), readonly(float64, 2), readonly(float64, 2), int64, float64,
-        writable(float64, 2),
-    )
-)  # fmt: skip
-def core_max_marginals(
-    contexts, start, context, in_core, core_start, core_modifiers, pair_start, score_start, first, later, pairs, stop, none, single_root,
-    least, marginals,
-):  # fmt: skip
-    """The score of a best tree, and for every arc that of a best tree with it, or less if that is below `least`; -inf if there is none.
-
-    contexts (n + 1,) of each head, which are rows start[h] to start[h + 1] of `first` and `later` (rows, n + 1); context[h, m] is
-    that of m below h, -1 if there is no such arc. The modifiers of h in the core are core_modifiers[core_start[2 h + side] : ...],
-    outward, and in_core[h, m] says where m is among them, -1 if it is not. pairs[score_start[2 h + side] + (k size + j) size + i] is what
-    the j-th of them scores after the i-th; pair_start is the same without k. stop (n + 1, n + 1), none (n + 1, 2) without modifiers.
-    out: marginals (n + 1, n + 1).
-    """
+@kernel(float64(CORE, CORE_SCORES, int64, float64, writable(float64, 2)))
+def core_max_marginals(core, scores, single_root, least, marginals):  # out: marginals (n + 1, n + 1)
+    """The score of a best tree, and for every arc that of a best tree with it, or less if that is below `least`; -inf if there is none."""
+    contexts, start, none = core.contexts, core.start, scores.none
     n = contexts.size - 1
     for h in range(n + 1):
         for m in range(n + 1):
@@ -219,22 +236,14 @@ def core_max_marginals(
     if n == 0:
         return none[0, RIGHT]
     rows = start[n + 1]
-    halves, outside = np.full((3, 2 * rows, n + 1), -np.inf), np.full((3, 2 * rows, n + 1), -np.inf)
-    arcs, last_outside = np.full((3, rows, n + 1), -np.inf), np.full((rows, n + 1), -np.inf)
+    halves, arcs = np.full((3, 2 * rows, n + 1), -np.inf), np.full((3, rows, n + 1), -np.inf)
     for h in range(n + 1):
         for k in range(contexts[h]):
             if h > 0:
                 halves[COMPLETE, 2 * start[h] + k, h - 1] = none[h, LEFT]
             halves[COMPLETE, 2 * start[h] + contexts[h] + k, h] = none[h, RIGHT]
-    between, near, pushed = np.empty(pair_start[2 * n + 2]), np.empty(n + 1), np.empty(n + 1)
-    best = go_up(
-        contexts, start, context, in_core, core_start, core_modifiers, pair_start, score_start, first, later, pairs, stop, single_root,
-        between, near, halves, arcs,
-    )  # fmt: skip
+    between = np.empty(core.between_start[2 * n + 2])
+    best = go_up(core, scores, single_root, between, halves, arcs)
     if best > -np.inf:
-        outside[COMPLETE, 1, n] = 0.0
-        go_down(
-            contexts, start, context, in_core, core_start, core_modifiers, pair_start, score_start, first, later, pairs, stop, single_root,
-            between, near, halves, arcs, least, pushed, outside, last_outside, marginals,
-        )  # fmt: skip
+        go_down(core, scores, single_root, between, halves, arcs, least, marginals)
     return best

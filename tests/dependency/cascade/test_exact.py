@@ -7,19 +7,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import zerogap
 from zerogap.dependency.candidate_arcs import candidates_of
-from zerogap.dependency.cascade.exact import PenaltyCascade, exact_cascade
+from zerogap.dependency.cascade.exact import ExactCascade, ceilings_of, has_penalties_only
 from zerogap.dependency.cascade.exact_search import best_under_penalties
-from zerogap.dependency.cascade.penalties import ceilings_of, has_penalties_only
 from zerogap.dependency.scoring.sentence import arcs_under, block_under, every_arc
+from zerogap.dependency.sentence import Sentence
 from zerogap.dependency.training.learners import train
 from zerogap.errors import InputError
 from zerogap.features.parts.learning import NO_CEILINGS, WeightTable
 from zerogap.features.parts.model import PartModel
 from zerogap.oracles.trees.grandsibling_marginals import max_marginals_of_candidates
 from zerogap.testing.treebanks import treebank
-
-from .test_bounded_cascade import check_trees
 
 
 @pytest.fixture(scope="module")
@@ -54,11 +53,23 @@ def test_what_right_trees_have_costs_less(parser):
     assert cost[0] < cost[1]
 
 
+def check_trees(cascade, plain):
+    """Those of a cascade are the best, and proven so."""
+    empty, short = Sentence({"form": (), "upos": ()}), Sentence({"form": ("n0",), "upos": ("N",)})
+    for sentence in [*treebank(40, seed=2), empty, short]:
+        found, wanted = cascade.parse(sentence), plain.parse(sentence)
+        assert found.heads == wanted.heads
+        assert found.solution.status == "optimal"
+        assert found.solution.score == wanted.solution.score
+        if len(sentence) < 8:
+            zerogap.verify(found.problem, found.solution)
+
+
 @pytest.mark.parametrize("single_root", [True, False])
 @pytest.mark.parametrize(("margin", "step"), [(0.0, 0.0), (0.0, 0.5), (1.5, 1.0), (np.inf, 0.0)])
 def test_the_trees_of_the_unpruned_parser(parser, single_root, margin, step):
     plain = replace(parser, single_root=single_root)
-    check_trees(PenaltyCascade(plain, margin, step), plain)
+    check_trees(ExactCascade(plain, margin, step), plain)
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -67,7 +78,7 @@ def test_the_same_tree_among_many_that_score_the_same(parser, seed):
     random = np.random.default_rng(seed)
     values = [[-2, -1, 1, 2], [-1, 1], [0, 1], [-3, -1, 0, 0, 0]][seed % 4]
     drawn = with_weights(parser, random.choice(values, len(parser.model.keys)))
-    cascade = PenaltyCascade(drawn, float(seed % 3), float(seed % 2))
+    cascade = ExactCascade(drawn, float(seed % 3), float(seed % 2))
     for sentence in treebank(30, seed=10 + seed):
         found, wanted = cascade.parse(sentence), drawn.parse(sentence)
         assert (found.heads, found.solution.score) == (wanted.heads, wanted.solution.score)
@@ -79,7 +90,7 @@ def test_no_tree_with_an_arc_scores_more_than_its_bound(parser, margin):
     """Of arcs that are left; others are in no tree that scores as much as the best."""
     for seed in range(4):
         drawn = with_weights(parser, np.random.default_rng(seed).integers(-3, 4, len(parser.model.keys)))
-        cascade, features = PenaltyCascade(drawn), drawn.model.features
+        cascade, features = ExactCascade(drawn), drawn.model.features
         for sentence in treebank(15, seed=3 + seed):
             n = len(sentence)
             partial, totals = encoded = features.encode(sentence.columns, n)
@@ -97,23 +108,20 @@ def test_no_tree_with_an_arc_scores_more_than_its_bound(parser, margin):
             assert (wanted[~is_left] < score).all()
 
 
-def test_the_exact_cascade_of_a_parser(parser):
-    assert isinstance(exact_cascade(parser), PenaltyCascade)
+def test_what_is_refused(parser):
     model = parser.model
     other = replace(parser, model=PartModel(model.features, model.keys, -model.steps, model.unit))
-    with pytest.raises(InputError, match="without cascade and bounds"):
-        exact_cascade(other)
-    with pytest.raises(InputError, match="order 'grandsibling' whose larger parts score more than 0"):
-        PenaltyCascade(other)
+    with pytest.raises(InputError, match="order 'grandsibling' whose larger parts may score more than 0"):
+        ExactCascade(other)
     with pytest.raises(InputError, match="non-projective"):
-        PenaltyCascade(replace(parser, projective=False))
+        ExactCascade(replace(parser, projective=False))
     with pytest.raises(InputError, match="order 'first'"):
-        PenaltyCascade(replace(parser, order="first"))
+        ExactCascade(replace(parser, order="first"))
     for bad in (-1.0, np.nan):
         with pytest.raises(InputError, match="margin is"):
-            PenaltyCascade(parser, bad)
+            ExactCascade(parser, bad)
         with pytest.raises(InputError, match="step is"):
-            PenaltyCascade(parser, 1.0, bad)
+            ExactCascade(parser, 1.0, bad)
 
 
 @pytest.mark.parametrize(
