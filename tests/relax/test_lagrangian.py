@@ -2,13 +2,14 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zerogap.errors import ConstraintError, InputError, UnknownMethod
+from zerogap.errors import ConstraintError, InputError, ScoreError, UnknownMethod
 from zerogap.relax.candidate import Candidate
 from zerogap.relax.lagrangian import Answer, Oracle, minimise_dual
 from zerogap.relax.steps import STEP_RULES, Progress
@@ -188,3 +189,25 @@ def test_bad_input():
         minimise_dual(oracles, nothing(5), **options)
     with pytest.raises(ConstraintError, match="multipliers has shape"):
         minimise_dual(oracles, rows, **options, multipliers=np.zeros(4))
+
+
+def test_numbers_off_the_grid_are_refused():
+    """Rounded down to a unit that the scores do not have, a bound would be below the optimum."""
+    oracles, rows, _ = instance()
+    options = {"resolution": RESOLUTION, "terms": 3, "repair": lambda state: None}
+    with pytest.raises(ScoreError, match=r"scores\[0\] of oracle 0 is 0.1: expected a multiple"):
+        minimise_dual([replace(oracles[0], scores=oracles[0].scores + 0.1 - oracles[0].scores[0]), *oracles[1:]], rows, **options)
+    with pytest.raises(ScoreError, match="expected a multiple of 2.0"):
+        minimise_dual([replace(oracles[0], scores=np.ones(len(oracles[0].scores))), *oracles[1:]], rows, **options, unit=2.0)
+    with pytest.raises(ScoreError, match="rest of an answer"):
+        off = replace(oracles[0], best=lambda weights: replace(oracles[0].best(weights), rest=0.1))
+        minimise_dual([off, *oracles[1:]], rows, **options)
+    with pytest.raises(ScoreError, match="multipliers"):
+        minimise_dual(oracles, rows, **options, multipliers=np.full(len(rows), 0.1))
+    with pytest.raises(ScoreError, match="not exact"):
+        minimise_dual([replace(oracles[0], scores=oracles[0].scores + 2.0**40), *oracles[1:]], rows, **options)
+    for name in ("resolution", "unit"):
+        with pytest.raises(ScoreError, match=f"{name} is 3.0: expected a power of two"):
+            minimise_dual(oracles, rows, **{**options, name: 3.0})
+    with pytest.raises(ScoreError, match="expected a multiple of the resolution"):
+        minimise_dual(oracles, rows, **options, unit=RESOLUTION / 2)

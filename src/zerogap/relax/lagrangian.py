@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.errors import ConstraintError, InputError
+from zerogap.errors import ConstraintError, InputError, ScoreError
 from zerogap.grid import MANTISSA_BITS, Scores, floor_to_unit, largest_magnitude
 from zerogap.proof.solution import Trace
 from zerogap.relax.candidate import Candidate
@@ -129,6 +129,7 @@ def minimise_dual(
     owners = np.repeat(np.arange(len(oracles)), np.diff(offsets))
     unit = resolution if unit is None else unit
     current = start_multipliers(constraints, multipliers)
+    check_exact(oracles, scores, current, resolution, unit, terms)
     limit = largest_multipliers(constraints, scores, resolution, terms)
     length = default_scale(scores, step) if scale is None else scale
 
@@ -156,7 +157,7 @@ def minimise_dual(
             note(history, best_bound, best, seconds)
             break
         parts = np.concatenate([offsets[k] + solved[k].parts for k in range(len(oracles))]).astype(np.int64)
-        rest = float(sum(answer.rest for answer in solved))
+        rest = sum(rest_on_grid(answer, k, unit) for k, answer in enumerate(solved))
         bound = floor_to_unit(float(reduced[parts].sum() + current @ constraints.limits) + rest, unit)
         excess = constraints.excess(parts)
         if bound < best_bound:
@@ -213,6 +214,37 @@ def minimise_dual(
         stale = set(owners[touched_parts(constraints, moved != current)].tolist())
         current = moved
     return Relaxed(best_bound, best_multipliers, best, state, reason, calls, history.trace(), constraints)
+
+
+def check_exact(oracles: Sequence[Oracle], scores: Scores, multipliers: Scores, resolution: float, unit: float, terms: int) -> None:
+    """Raises ScoreError unless all numbers lie on the grid and sums of them are exact. Else a bound might be rounded below the optimum."""
+    for name, value in (("resolution", resolution), ("unit", unit)):
+        if not (isinstance(value, int | float) and 0.0 < value < math.inf and math.frexp(value)[0] == 0.5):
+            raise ScoreError(f"{name} is {value!r}: expected a power of two.")
+    if unit < resolution:
+        raise ScoreError(f"unit is {unit!r}: expected a multiple of the resolution {resolution!r}.")
+    for k, oracle in enumerate(oracles):
+        finite = oracle.scores > -np.inf
+        wrong = np.flatnonzero(np.fmod(oracle.scores, unit, where=finite, out=np.zeros(len(oracle.scores))) != 0.0)
+        if wrong.size:
+            raise ScoreError(
+                f"scores[{wrong[0]}] of oracle {k} is {float(oracle.scores[wrong[0]])!r}: expected a multiple of {unit!r};"
+                " zerogap.grid.round_to_grid rounds."
+            )
+    wrong = np.flatnonzero(np.fmod(multipliers, resolution) != 0.0)
+    if wrong.size:
+        raise ScoreError(f"multipliers[{wrong[0]}] is {float(multipliers[wrong[0]])!r}: expected a multiple of {resolution!r}.")
+    largest = largest_magnitude(scores)
+    if terms * largest >= math.ldexp(resolution, MANTISSA_BITS - 1):
+        raise ScoreError(
+            f"sums of {terms} scores up to {largest:g} are not exact at the resolution {resolution!r}: expected a coarser one."
+        )
+
+
+def rest_on_grid(answer: Answer, k: int, unit: float) -> float:
+    if math.fmod(answer.rest, unit) != 0.0:
+        raise ScoreError(f"the rest of an answer of oracle {k} is {answer.rest!r}: expected a multiple of {unit!r}.")
+    return float(answer.rest)
 
 
 def violated_rows(constraints: LinearConstraints, excess: Scores) -> list[tuple[str, float]]:
