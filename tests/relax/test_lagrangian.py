@@ -196,11 +196,11 @@ def test_numbers_off_the_grid_are_refused():
     oracles, rows, _ = instance()
     options = {"resolution": RESOLUTION, "terms": 3, "repair": lambda state: None}
     with pytest.raises(ScoreError, match=r"scores\[0\] of oracle 0 is 0.1: expected a multiple"):
-        minimise_dual([replace(oracles[0], scores=oracles[0].scores + 0.1 - oracles[0].scores[0]), *oracles[1:]], rows, **options)
+        minimise_dual([replace(oracles[0], scores=np.full(len(oracles[0].scores), 0.1)), *oracles[1:]], rows, **options)
     with pytest.raises(ScoreError, match="expected a multiple of 2.0"):
         minimise_dual([replace(oracles[0], scores=np.ones(len(oracles[0].scores))), *oracles[1:]], rows, **options, unit=2.0)
+    off = replace(oracles[0], best=lambda weights: replace(oracles[0].best(weights), rest=0.1))
     with pytest.raises(ScoreError, match="rest of an answer"):
-        off = replace(oracles[0], best=lambda weights: replace(oracles[0].best(weights), rest=0.1))
         minimise_dual([off, *oracles[1:]], rows, **options)
     with pytest.raises(ScoreError, match="multipliers"):
         minimise_dual(oracles, rows, **options, multipliers=np.full(len(rows), 0.1))

@@ -236,9 +236,7 @@ def check_exact(oracles: Sequence[Oracle], scores: Scores, multipliers: Scores, 
         raise ScoreError(f"multipliers[{wrong[0]}] is {float(multipliers[wrong[0]])!r}: expected a multiple of {resolution!r}.")
     largest = largest_magnitude(scores)
     if terms * largest >= math.ldexp(resolution, MANTISSA_BITS - 1):
-        raise ScoreError(
-            f"sums of {terms} scores up to {largest:g} are not exact at the resolution {resolution!r}: expected a coarser one."
-        )
+        raise ScoreError(f"sums of {terms} scores up to {largest:g} are not exact at the resolution {resolution!r}: take a coarser one.")
 
 
 def rest_on_grid(answer: Answer, k: int, unit: float) -> float:
