@@ -18,12 +18,12 @@ from zerogap.io.translation.phrase_alignments import load_phrase_alignments
 from zerogap.io.translation.weights import weights_of_file
 from zerogap.problems.translation.forest import from_rules
 from zerogap.problems.translation.forest_problem import LOG_OF_10, SyntaxProblem
-from zerogap.problems.translation.language_model import Ngrams, build_language_model
 from zerogap.proof.certificate import Multipliers
 from zerogap.proof.translation.forests import syntax_bound
 from zerogap.proof.verify import verify
 from zerogap.testing import reader_seeds
 from zerogap.translation.forests.decoding import decode_forest
+from zerogap.translation.language_models import Ngrams, build_language_model
 from zerogap.translation.phrases.decoding import decode_phrases
 
 

@@ -3,9 +3,9 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from zerogap.problems.translation.language_model import Ngrams, build_language_model
 from zerogap.problems.translation.phrases import PhraseProblem
 from zerogap.testing.translation_draws import draw_constraints
+from zerogap.translation.language_models import Ngrams, build_language_model
 
 WORDS = ["<s>", "</s>", "<unk>", "a", "b", "c"]
 GRID = 2.0**-10

@@ -5,10 +5,11 @@ import itertools
 import numpy as np
 from hypothesis import strategies as st
 
-from zerogap.problems.translation.forest import all_derivations, from_rules
+from zerogap.baselines.forest_brute import all_derivations
+from zerogap.problems.translation.forest import from_rules
 from zerogap.problems.translation.forest_problem import LOG_OF_10, SyntaxProblem
-from zerogap.problems.translation.language_model import Ngrams, build_language_model
 from zerogap.testing.strategies import small_integers
+from zerogap.translation.language_models import Ngrams, build_language_model
 
 WORDS = ("a", "b", "c")
 

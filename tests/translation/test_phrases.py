@@ -21,9 +21,9 @@ from zerogap.oracles.phrases.graph import tightened
 from zerogap.oracles.phrases.outside import best_path, outside_table
 from zerogap.oracles.phrases.unfolding import unfolded, unrolled
 from zerogap.papers.rush2014.phrase_rivals.tightening import knowing
-from zerogap.problems.translation.language_model import Ngrams, build_language_model
 from zerogap.problems.translation.phrases import PhraseProblem, translation
 from zerogap.proof.translation.phrases import phrase_bound
+from zerogap.translation.language_models import Ngrams, build_language_model
 from zerogap.translation.phrases import optimal_beam
 from zerogap.translation.phrases import search_state as phrase_progress
 from zerogap.translation.phrases.beam import beam_search, tables_of

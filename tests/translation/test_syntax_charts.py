@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from zerogap.baselines.forest_brute import all_derivations
 from zerogap.errors import GrammarError, Infeasible, InputError
 from zerogap.io.translation.scfg import read_grammar
-from zerogap.problems.translation.forest import all_derivations
 from zerogap.translation.forests.from_grammar import sentence_problem, translation_forest
 from zerogap.translation.forests.grammar import GrammarBuilder
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from zerogap.baselines.forest_brute import all_derivations, brute_force
 from zerogap.errors import Infeasible, InputError, InvalidStructure, UnknownMethod, VerificationError
 from zerogap.io.translation.arpa import load_language_model
 from zerogap.io.translation.scfg import load_syntax_weights, read_grammar
-from zerogap.problems.translation.forest import all_derivations, from_rules
-from zerogap.problems.translation.forest_problem import brute_force
+from zerogap.problems.translation.forest import from_rules
 from zerogap.proof.certificate import DynamicProgram, Multipliers, Unsatisfiable
 from zerogap.proof.files import solution_from_json, solution_to_json
 from zerogap.proof.translation import forest_pieces

@@ -9,17 +9,18 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from zerogap.baselines.forest_brute import all_derivations
 from zerogap.baselines.translation_ilp import all_paths, count_trigrams, solve_program_of_paths
 from zerogap.errors import InputError, OverlappingTails
 from zerogap.papers.rush2014.partitions.bigrams import bigram_relaxation, decode_bigrams, relax_bigrams
 from zerogap.papers.rush2014.partitions.leaf_paths import longest_paths, trace_path
 from zerogap.papers.rush2014.partitions.trigrams import decode_trigrams, trigram_relaxation
-from zerogap.problems.translation.forest import all_derivations, from_rules
+from zerogap.problems.translation.forest import from_rules
 from zerogap.problems.translation.forest_problem import LOG_OF_10, SyntaxProblem
-from zerogap.problems.translation.language_model import Ngrams, build_language_model
 from zerogap.translation.forests.decoding import decode_forest
 from zerogap.translation.forests.leaf_graph import leaf_graph
 from zerogap.translation.forests.screening import screened
+from zerogap.translation.language_models import Ngrams, build_language_model
 
 spec = importlib.util.spec_from_file_location("syntax_strategies", Path(__file__).with_name("syntax_strategies.py"))
 strategies = importlib.util.module_from_spec(spec)

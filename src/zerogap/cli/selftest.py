@@ -95,7 +95,7 @@ def parse_and_tag() -> constituency.JointProblem:
 def forest_with_bigrams() -> translation.SyntaxProblem:
     """A sentence of six parts, each with two translations, in either order of its halves."""
     from zerogap.problems.translation.forest import from_rules
-    from zerogap.problems.translation.language_model import Ngrams, build_language_model
+    from zerogap.translation.language_models import Ngrams, build_language_model
 
     rng = np.random.default_rng(5)
     words = ["<s>", "</s>", "<unk>", *"abcd"]

@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 
 from zerogap.baselines import brute
-from zerogap.problems.translation.forest import all_derivations, from_rules
+from zerogap.baselines.forest_brute import all_derivations
+from zerogap.problems.translation.forest import from_rules
 from zerogap.problems.translation.forest_problem import LOG_OF_10
-from zerogap.problems.translation.language_model import LanguageModel, Ngrams, build_language_model
+from zerogap.problems.translation.language_model import LanguageModel
 from zerogap.problems.translation.phrase_constraints import Constraints, Fixed, Wall, Zone
 from zerogap.testing.drawing import MOST_PARSES, OF_HIGHS, Method, Random, palette
 from zerogap.translation import PhraseProblem, SyntaxProblem
 from zerogap.translation import decode as decode_translation
 from zerogap.translation.forests.decoding import METHODS as FOREST_METHODS
+from zerogap.translation.language_models import Ngrams, build_language_model
 from zerogap.translation.phrases.decoding import METHODS as PHRASE_METHODS
 
 GRID = 2.0**-10

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
+from zerogap.baselines.forest_brute import all_derivations
 from zerogap.errors import FormatError
 from zerogap.io.problems.files import problem_from_json, problem_to_json
-from zerogap.problems.translation.forest import all_derivations
 
 path = Path(__file__).parents[2] / "translation" / "syntax_strategies.py"
 spec = importlib.util.spec_from_file_location("syntax_strategies", path)

@@ -5,10 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from zerogap.baselines.forest_brute import all_derivations
 from zerogap.errors import FormatError, Infeasible, InputError
 from zerogap.io.formats.brackets import tree_from_text
 from zerogap.io.translation.tree_rules import node_of, parse_rule, read_tree_rules
-from zerogap.problems.translation.forest import all_derivations
 from zerogap.translation.forests.from_tree import TreeRule, tree_forest
 
 TREE = node_of(tree_from_text("(S (NP (DT the) (NN dog)) (VP (VB barks)))"))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from zerogap.errors import InputError
 from zerogap.kernels import float64, int64, kernel, readonly
 from zerogap.oracles.ngrams.lookup import TABLE_TYPES, ngram_score, ngram_tables, words_score
-from zerogap.problems.translation.language_model import Ngrams, build_language_model
+from zerogap.translation.language_models import Ngrams, build_language_model
 
 WORDS = ["<s>", "</s>", "<unk>", "a", "b"]
 

@@ -21,7 +21,8 @@ import numpy as np
 
 from zerogap.errors import FormatError, InputError
 from zerogap.io.formats.lines import read_lines, shown
-from zerogap.problems.translation.language_model import LanguageModel, Ngrams, build_language_model
+from zerogap.problems.translation.language_model import LanguageModel
+from zerogap.translation.language_models import Ngrams, build_language_model
 
 DATA_LINE, END_LINE = "\\data\\", "\\end\\"
 COUNT = re.compile(rb"ngram\s+(\d+)\s*=\s*(\d+)\Z")

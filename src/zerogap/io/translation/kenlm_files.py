@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from zerogap.errors import FormatError, InputError
-from zerogap.problems.translation.language_model import BEGIN, END, UNKNOWN, LanguageModel, Ngrams, build_language_model
+from zerogap.problems.translation.language_model import BEGIN, END, UNKNOWN, LanguageModel
+from zerogap.translation.language_models import Ngrams, build_language_model
 
 MAGIC = b"mmap lm http://kheafield.com/code"  # how binary files begin
 

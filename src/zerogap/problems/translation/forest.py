@@ -10,7 +10,7 @@ may have twice; here it is a place in a target side, and `<s>` and `</s>` belong
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -180,22 +180,6 @@ def from_rules(
         vertex_names=None if names is None else tuple(names[v] for v in kept),
     )
     return forest, np.array(order, dtype=np.int64)
-
-
-def all_derivations(forest: Forest) -> Iterator[Derivation]:
-    """Every derivation of the root, one by one: for tiny forests."""
-
-    def below(vertices: list[int]) -> Iterator[Derivation]:
-        if not vertices:
-            yield ()
-            return
-        first, rest = vertices[0], vertices[1:]
-        for edge in range(int(forest.edge_start[first]), int(forest.edge_start[first + 1])):
-            for inner in below(forest.tail(edge)):
-                for others in below(rest):
-                    yield (edge, *inner, *others)
-
-    return below([forest.root])
 
 
 def longest_derivation(forest: Forest) -> tuple[int, int]:

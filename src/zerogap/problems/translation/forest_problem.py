@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from zerogap.errors import InputError, InvalidStructure
 from zerogap.grid import Scores, as_scores, choose_resolution, largest_magnitude, round_to_grid, unit_of
-from zerogap.problems.translation.forest import Derivation, Forest, all_derivations, longest_derivation
+from zerogap.problems.translation.forest import Forest, longest_derivation
 from zerogap.problems.translation.language_model import BEGIN, EMPTY_STATE, UNKNOWN, LanguageModel
 
 LOG_OF_10 = math.log(10.0)  # language models have logarithms to base 10, weights are for natural ones
@@ -119,9 +119,3 @@ def restricted(model: LanguageModel, words: Sequence[str]) -> tuple[LanguageMode
         shorter=state_number[model.shorter[states]].astype(np.int32), ids={name: i for i, name in enumerate(names)},
     )  # fmt: skip
     return local, word_number[given]
-
-
-def brute_force(problem: SyntaxProblem) -> tuple[Derivation, float]:
-    """The best derivation of a tiny forest and its score, by looking at all of them; ties to the first."""
-    best = max(all_derivations(problem.forest), key=problem.score)
-    return best, problem.score(best)

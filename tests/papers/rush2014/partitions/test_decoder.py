@@ -9,13 +9,13 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from zerogap import verify
+from zerogap.baselines.forest_brute import all_derivations
 from zerogap.papers.rush2014.partitions import decoder as partitions
 from zerogap.papers.rush2014.partitions.class_models import class_model, words_of_states
 from zerogap.papers.rush2014.partitions.decoder import close_by_partitions
 from zerogap.papers.rush2014.partitions.entry_pairs import add_entry_pairs
 from zerogap.papers.rush2014.partitions.split_prices import split_prices
 from zerogap.papers.rush2014.partitions.word_classes import split
-from zerogap.problems.translation.forest import all_derivations
 from zerogap.problems.translation.language_model import BEGIN
 from zerogap.translation.forests.cube_pruning import compile_problem, cube_prune
 from zerogap.translation.forests.decoding import decode_forest
