@@ -56,10 +56,8 @@ class FactorArrays(Sequence[Factor]):
 
     def check(self, n: int) -> None:
         """Raises InputError unless every factor is a set of arcs of n words, no two into the same one."""
-        for name, array in (("start", self.start), ("arcs", self.arcs)):
-            if not isinstance(array, np.ndarray) or array.dtype.kind not in "iu" or array.ndim != 1:
-                raise InputError(f"factors.{name} is {array!r}: expected a NumPy array of integers, one after the other.")
-        if self.n_words != n or len(self.start) != len(self.scores) + 1 or self.start[0] != 0 or self.start[-1] != len(self.arcs):
+        known = type(self.n_words) is int and self.n_words == n
+        if not known or len(self.start) != len(self.scores) + 1 or self.start[0] != 0 or self.start[-1] != len(self.arcs):
             raise InputError(f"factors are arrays of {self.n_words} words with {len(self.start)} starts and {len(self.scores)} scores:"
                              f" expected {n} words, and starts from 0 to {len(self.arcs)}, one more than scores.")  # fmt: skip
         size, sizes = n + 1, np.diff(self.start)
@@ -80,6 +78,17 @@ class FactorArrays(Sequence[Factor]):
             if len(twice):
                 i = int(some[twice[0]])
                 raise InputError(f"factors[{i}] has the arcs {list(self[i].arcs)!r}: expected at least one, and no two into the same word.")
+
+
+def copied(given: FactorArrays) -> FactorArrays:
+    """Factors that nobody else can write to, of this very class: a subclass may answer as it likes."""
+    for name in ("start", "arcs"):
+        array = getattr(given, name)
+        if not isinstance(array, np.ndarray) or array.dtype.kind not in "iu" or array.ndim != 1:
+            raise InputError(f"factors.{name} is {array!r}: expected a NumPy array of integers, one after the other.")
+    start, arcs = np.array(given.start, dtype=np.int64), np.array(given.arcs, dtype=np.int64)
+    start.flags.writeable = arcs.flags.writeable = False
+    return FactorArrays(given.n_words, start, arcs, as_scores(given.scores, "factors", shape=(None,), check=False))
 
 
 def read_factors(value: Any, n: int) -> tuple[list[tuple[tuple[int, int], ...]], Scores]:

@@ -54,16 +54,20 @@ def side_of(modifier: int, head: int) -> str:
 
 
 def read_automata(value: Any, n: int) -> tuple[list[HeadAutomaton], Scores]:
-    """The automata of a problem, checked but for their weights; and all weights, transitions and finals of one after the other."""
+    """The automata of a problem, checked but for their weights; and all weights, transitions and finals of one after the other.
+
+    They are copies: whoever gave them may go on changing what is not a tuple, and a subclass may weigh modifiers as it likes.
+    """
     if not isinstance(value, tuple | list):
         raise InputError(f"automata is a {type(value).__name__}: expected a list of HeadAutomaton.")
     weights: list[Any] = []
     seen = set()
+    found: list[HeadAutomaton] = []
     for i, automaton in enumerate(value):
         where = f"automata[{i}]"
         if not isinstance(automaton, HeadAutomaton):
             raise InputError(f"{where} is a {type(automaton).__name__}: expected a HeadAutomaton.")
-        head, side = automaton.head, automaton.side
+        head, side, moves, finals = automaton.head, automaton.side, tuple(automaton.transitions), tuple(automaton.finals)
         if not is_integer(head) or not 0 <= head <= n or side not in SIDES or (head == 0 and side == "left"):
             raise InputError(
                 f"{where} is of head {head!r}, side {side!r}: expected 0 to {n}, and left or right; the root has a right side."
@@ -71,11 +75,11 @@ def read_automata(value: Any, n: int) -> tuple[list[HeadAutomaton], Scores]:
         if (head, side) in seen:
             raise InputError(f"{where} is a second one of head {head}, side {side!r}: expected one.")
         seen.add((head, side))
-        states = len(automaton.finals)
+        states = len(finals)
         if states == 0:
             raise InputError(f"{where} has no states: expected finals for at least one, the start.")
         known = set()
-        for transition in automaton.transitions:
+        for transition in moves:
             if len(transition) != 4 or not all(is_integer(number) for number in transition[:3]):
                 raise InputError(f"{where} has the transition {transition!r}: expected (state, modifier, next state, weight).")
             state, modifier, after, weight = transition
@@ -87,8 +91,9 @@ def read_automata(value: Any, n: int) -> tuple[list[HeadAutomaton], Scores]:
                 raise InputError(f"{where} has two transitions from state {state} by word {modifier}: expected one.")
             known.add((state, modifier))
             weights.append(weight)
-        weights += automaton.finals
-    return list(value), as_scores(weights, "automata", shape=(len(weights),), check=False)
+        weights += finals
+        found.append(HeadAutomaton(int(head), SIDES[SIDES.index(side)], moves, finals))
+    return found, as_scores(weights, "automata", shape=(len(weights),), check=False)
 
 
 def with_weights(automata: Sequence[HeadAutomaton], weights: Iterable[float]) -> tuple[HeadAutomaton, ...]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from zerogap.errors import InputError, InvalidStructure, ScoreShapeError
 from zerogap.grid import Scores, as_scores, check_scores, choose_resolution, largest_magnitude, round_to_grid, rounded_together
-from zerogap.problems.dependency.factor_arrays import Factor, FactorArrays, read_factors
+from zerogap.problems.dependency.factor_arrays import Factor, FactorArrays, copied, read_factors
 from zerogap.problems.dependency.head_automaton import HeadAutomaton, read_automata, with_weights
 from zerogap.problems.dependency.parts import ORDERS, DenseParts, Parts, SparseParts, n_parts, parts_of_tree, read_parts
 
@@ -271,8 +271,9 @@ def read_scores(
     if not isinstance(factors, tuple | list | FactorArrays):
         raise InputError(f"factors is a {type(factors).__name__}: expected a list of (arcs, score), or FactorArrays.")
     if isinstance(factors, FactorArrays):
+        factors = copied(factors)
         factors.check(n)
-        arrays["factors"] = as_scores(factors.scores, "factors", check=False)
+        arrays["factors"] = factors.scores
         terms += len(factors)
     elif factors:
         sets, arrays["factors"] = read_factors(factors, n)
@@ -292,8 +293,7 @@ def read_scores(
     scores_of_factors = by_name["factors"].tolist() if sets else []
     fields["automata"] = with_weights(machines, by_name["automata"].tolist()) if machines else ()
     if isinstance(factors, FactorArrays):
-        start, numbers = (np.ascontiguousarray(array, dtype=np.int64) for array in (factors.start, factors.arcs))
-        return fields | {"factors": FactorArrays(n, start, numbers, by_name["factors"])}
+        return fields | {"factors": FactorArrays(n, factors.start, factors.arcs, by_name["factors"])}
     return fields | {"factors": tuple(Factor(some, score) for some, score in zip(sets, scores_of_factors, strict=True))}
 
 

@@ -7,6 +7,7 @@ A constraint is a plain value: a kind and its arguments. `&`, `|` and `~` combin
 from __future__ import annotations
 
 import itertools
+import math
 import sys
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
@@ -34,6 +35,7 @@ class Constraint:
     _depth: int = field(init=False, repr=False, compare=False)  # 0 if there is no constraint within it
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "arguments", plain(self.arguments))
         check_arguments(self.kind, self.arguments)
         depth = max((part._depth + 1 for part in self.arguments if isinstance(part, Constraint)), default=0)
         if depth > MAX_DEPTH:
@@ -43,11 +45,15 @@ class Constraint:
         penalty = self.penalty
         if penalty is None:
             return
-        if not isinstance(penalty, int | float) or isinstance(penalty, bool) or not 0.0 < penalty <= LARGEST_PENALTY:
+        try:  # first a float, then the comparison: an instance of a subclass may answer both as it likes
+            price = math.nan if isinstance(penalty, bool) or not isinstance(penalty, int | float) else float(penalty)
+        except OverflowError:
+            price = math.inf
+        if not 0.0 < price <= LARGEST_PENALTY:
             raise InputError(
                 f"penalty is {penalty!r}: expected a positive number, which is taken from the score of labellings that break it."
             )
-        object.__setattr__(self, "penalty", float(penalty))
+        object.__setattr__(self, "penalty", price)
 
     def called(self, title: str) -> Constraint:
         """The same constraint under a name of your own, which errors and reports use."""
@@ -69,6 +75,15 @@ class Constraint:
 
     def __invert__(self) -> Constraint:
         return Constraint("not", hard_only("~", self))
+
+
+def plain(value: Any) -> Any:
+    """Arguments in Python's own integers and strings: those of NumPy overflow, and machines are remembered by them."""
+    if type(value) is tuple:
+        return tuple(map(plain, value))
+    if isinstance(value, np.integer):
+        return int(value)
+    return str.__str__(value) if isinstance(value, str) else value
 
 
 def shown(argument: Any) -> str:

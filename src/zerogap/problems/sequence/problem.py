@@ -61,6 +61,7 @@ class Problem:
         names = tuple(range(size)) if labels is None else tuple(labels)
         if len(names) != size or len(set(names)) != size:
             raise InputError(f"labels has {len(names)} names, {len(set(names))} different; emissions has {size} labels: expected as many.")
+        constraints = tuple(constraints)  # they are gone through three times
         machines = bind(constraints, names, n)
         scores = {
             "emissions": nodes,
@@ -73,7 +74,7 @@ class Problem:
         terms = 2 * n + 2 + len(constraints)
         rounded, grid, largest = rounded_together(scores, terms, resolution)
         for name, value in (
-            *zip(scores, rounded, strict=True), ("labels", names), ("constraints", tuple(constraints)), ("machines", machines),
+            *zip(scores, rounded, strict=True), ("labels", names), ("constraints", constraints), ("machines", machines),
             ("is_hard", hard), ("named", labels is not None), ("resolution", grid), ("terms", terms), ("largest", largest),
         ):  # fmt: skip
             object.__setattr__(self, name, value)
