@@ -32,7 +32,7 @@ import numpy as np
 
 from zerogap.baselines.dependency_ilp import solve_dependency
 from zerogap.dependency import Problem, decode
-from zerogap.dependency.decoding.agreement.decoder import agreed
+from zerogap.dependency.decoding.agreement.decoder import HeadRelaxation
 from zerogap.dependency.decoding.agreement.head_scores import HeadScores
 from zerogap.dependency.decoding.agreement.relaxation import Agreement
 from zerogap.dependency.parser.parser import PRICE_UNIT, Parser
@@ -40,8 +40,11 @@ from zerogap.dependency.scoring.sentence import score_of_tree
 from zerogap.dependency.sentence import Sentence
 from zerogap.dependency.training.learners import train
 from zerogap.io.formats.conllu import read_conllu
+from zerogap.oracles.descent import Steps
 from zerogap.proof.verify import verify
 from zerogap.relax.candidate import Candidate
+from zerogap.relax.descent import NO_LIMITS, Closed, Limits, close_gap, limits_of
+from zerogap.relax.steps import HEADS_ALONE, HEADS_AT_ROOT
 
 SHARED = Path(os.environ.get("ZEROGAP_DATA", Path(__file__).parents[2] / "shared" / "data"))
 DATA = SHARED / "ud"
@@ -63,6 +66,7 @@ SEVERAL_ROOTS = ("da_ddt",)
 MODELS = {"MST": ("first", False), "Sib": ("sibling", False), "G+S": ("grandsibling", False)}
 PROJECTIVE = {"Sib": ("sibling", True), "G+S": ("grandsibling", True)}
 LIMIT = 10.0  # seconds for a sentence
+ALONE = Limits(max_nodes=1)  # without branching
 MOST_SENTENCES = 4000  # to train on: all models take about two hours then
 CROSSING = 10.0  # % of the sentences of a treebank for which projective trees are tried too
 PARTS = ("train", "accuracy", "programs", "random", "lazy", "early", "projective", "anchors")
@@ -118,12 +122,13 @@ class Decoding:
         self.unit = parser.model.unit * PRICE_UNIT
         self.score: Callable[[Any], float] = lambda heads: score_of_tree(features, parser.model, encoded, heads)
 
-    def solve(self, **options: Any) -> Any:
+    def solve(self, limits: Limits = NO_LIMITS, steps: Steps = HEADS_AT_ROOT) -> Closed:
         agreement = Agreement(self.scores, self.unit)
-        return agreed(
-            agreement, agreement.first_prices(self.arcs), lambda heads: Candidate(tuple(heads.tolist()), self.score(heads)),
-            begin=time.perf_counter(), **options,
-        )  # fmt: skip
+        prices = agreement.first_prices(self.arcs)
+        heads = HeadRelaxation(
+            agreement, lambda heads: Candidate(tuple(heads.tolist()), self.score(heads)), prices, time.perf_counter(), steps
+        )
+        return close_gap(heads, limits)
 
 
 def decodings(parser: Parser, sentences: Sequence[Sentence]) -> list[Decoding]:
@@ -160,11 +165,11 @@ def accuracy_table(folder: Path, treebanks: Sequence[str], epochs: int, most: in
                 continue
             found, proven, times[name], counts = [], [], [], []
             for decoding in decodings(parser, test):
-                alone = decoding.solve(branch=False)
+                alone = decoding.solve(ALONE, HEADS_ALONE)
                 is_proven = alone.best is not None and alone.best.score >= alone.bound
                 counts.append(len(alone.trace) if is_proven else math.inf)
                 begin = time.perf_counter()
-                closed = decoding.solve(time_limit=LIMIT)
+                closed = decoding.solve(limits_of(LIMIT))
                 times[name].append(time.perf_counter() - begin)
                 by_length[name].append((len(decoding.sentence), times[name][-1]))
                 assert not is_proven or closed.best.score == alone.best.score or closed.best.score < closed.bound
@@ -307,8 +312,7 @@ def lazy_figure(folder: Path, treebank: str, epochs: int, most: int) -> None:
             for k in (1, 2, 5, 10, 20, 50, 100):
                 agreement = Agreement(decoding.scores, decoding.unit)
                 prices = agreement.first_prices(decoding.arcs)
-                options = {"rate": 1.5, "least_rate": 0.0, "rule": 2, "max_iterations": k, "deadline": math.inf}
-                agreement.run(agreement.state(()), prices, -math.inf, **options)
+                agreement.run(agreement.state(()), prices, -math.inf, HEADS_ALONE._replace(most=k))
                 if agreement.iterations < k:
                     break
                 counts.setdefault(k, []).append(100 * (agreement.decoded - before) / n_contexts / max(k - last_of(k), 1))
@@ -330,9 +334,9 @@ def early_figure(folder: Path, treebank: str, epochs: int, most: int | None) -> 
     print(f"{'':6} {'K':>6} {'UAS':>7} {'certified %':>12} {'same tree as after 5,000 %':>27}")
     for name in ("Sib", "G+S"):
         some = decodings(trained(folder, treebank, *MODELS[name], epochs), sentences_of(treebank, "test")[:most])
-        final = [decoding.solve(branch=False) for decoding in some]
+        final = [decoding.solve(ALONE, HEADS_ALONE) for decoding in some]
         for k in (5, 10, 25, 50, 100, 250, 1000, 5000):
-            found = [decoding.solve(branch=False, max_iterations=k) for decoding in some]
+            found = [decoding.solve(ALONE, HEADS_ALONE._replace(most=k)) for decoding in some]
             pairs = [(heads_of(closed), decoding.sentence.heads or ()) for closed, decoding in zip(found, some, strict=True)]
             certified = [closed.best.score >= closed.bound for closed in found]
             same = [heads_of(a) == heads_of(b) for a, b in zip(found, final, strict=True)]

@@ -51,10 +51,11 @@ class Limits:
 NO_LIMITS = Limits()
 
 
-def limits_of(time_limit: float | None = None, max_nodes: int | None = None, **others: Any) -> Limits:
-    """Limits from now on, as users give them."""
+def limits_of(time_limit: float | None = None, max_nodes: int | None = None, *, begin: float | None = None, **others: Any) -> Limits:
+    """Limits as users give them, from `begin` or now on."""
     check_limits(time_limit, max_nodes)
-    return Limits(math.inf if time_limit is None else time.perf_counter() + time_limit, max_nodes, **others)
+    begin = time.perf_counter() if begin is None else begin
+    return Limits(math.inf if time_limit is None else begin + time_limit, max_nodes, **others)
 
 
 def check_limits(time_limit: float | None, max_nodes: int | None = None) -> None:

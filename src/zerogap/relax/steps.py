@@ -1,7 +1,8 @@
 """Step rules of the subgradient method (Rush 2014, appendix A.2).
 
 A rule turns what has happened so far into the next step size. Sizes are proposals: the caller rounds them to the grid
-of exact numbers, on which every multiplier of the right sign gives a valid bound.
+of exact numbers, on which every multiplier of the right sign gives a valid bound. Kernels have rules of their own (oracles.descent); the
+constants of all of them are here.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from zerogap.errors import InputError, UnknownMethod
+from zerogap.oracles.descent import SCALED, Steps
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,3 +77,10 @@ def check_steps(step: str, scale: float | None) -> None:
     step_rule(step)
     if scale is not None and not (isinstance(scale, int | float) and 0.0 < scale < float("inf")):
         raise InputError(f"scale is {scale!r}: expected a positive number.")
+
+
+# How far descents go, by relaxation. At the nodes of a search, prices begin where those of the parent ended.
+ONCE = Steps(1.0, 0.0, 1)  # the dual at the prices that are given
+HEADS_AT_ROOT, HEADS_AT_NODE = Steps(1.5, 0.05, 5000), Steps(1.5, 0.1, 60)  # the first as in the thesis, section 6.7
+HEADS_ALONE = Steps(1.5, 0.0, 5000, SCALED)  # without branching
+HEADS_IN_TRAINING = Steps(1.0, 0.1, 200)  # a good tree is enough

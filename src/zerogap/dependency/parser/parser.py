@@ -31,6 +31,7 @@ from zerogap.problems.dependency.problem import Problem
 from zerogap.proof.certificate import Certificate, CutDuals, DynamicProgram, HeadPrices
 from zerogap.proof.solution import Solution, Trace
 from zerogap.relax.candidate import Candidate
+from zerogap.relax.descent import close_gap, limits_of
 from zerogap.relax.parallel import decode_each
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ class Parser:
             block = self.block(encoded, allowed)
             heads, bound = block.best(single_root=self.single_root)
             return heads, block, self.solution(encoded, heads, bound, DynamicProgram(), begin)
-        from zerogap.dependency.decoding.agreement.decoder import agreed
+        from zerogap.dependency.decoding.agreement.decoder import HeadRelaxation
         from zerogap.dependency.decoding.agreement.relaxation import Agreement
 
         def candidate(heads: Integers) -> Candidate:
@@ -160,7 +161,8 @@ class Parser:
         if len(arcs) == 1:
             return np.zeros(0, dtype=np.int64), scores, Solution((), 0.0, 0.0, HeadPrices((), (), ()), Trace((0.0,), (0.0,), (0.0,)))
         agreement = Agreement(scores, unit)
-        closed = agreed(agreement, agreement.most_prices(arcs), candidate, begin=begin, time_limit=time_limit)
+        relaxation = HeadRelaxation(agreement, candidate, agreement.most_prices(arcs), begin)
+        closed = close_gap(relaxation, limits_of(time_limit, begin=begin))
         heads = np.array(closed.best.structure if closed.best else (), dtype=np.int64)
         return heads, scores, closed.solution()
 

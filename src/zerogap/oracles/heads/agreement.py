@@ -15,10 +15,15 @@ with, so only those g are decoded that might be the best ones.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from zerogap.kernels import float64, inner, int64, kernel, readonly, writable
+from zerogap.grid import Integers, Scores
+from zerogap.kernels import float64, inner, int64, kernel, readonly, record, writable
+from zerogap.oracles.descent import DECREASING, POLYAK, STEPS
 from zerogap.oracles.heads.automata import (
+    AUTOMATA,
     CHAIN,
     CLOSED,
     GRAND,
@@ -29,7 +34,9 @@ from zerogap.oracles.heads.automata import (
     SINGLE_ROOT,
     bound_contexts,
     free_value,
+    has_lattice,
     lattice_value,
+    longest_side,
     side_value,
     tree_score,
 )
@@ -45,49 +52,49 @@ PATIENCE = 50  # iterations without a bound that is better by a hundredth of the
 
 
 @inner
-def index_contexts(contexts, modifiers, context, grandparents):
+def index_contexts(automata):
     """Where the contexts of every head begin among all, and for each the arc that gives it, -1 if contexts are not heads of heads."""
+    contexts, modifiers = automata.contexts, automata.modifiers
     first_context = np.zeros(contexts.shape[0] + 1, dtype=np.int64)
     for h in range(contexts.shape[0]):
         first_context[h + 1] = first_context[h] + contexts[h]
     arc_of_context = np.full(first_context[contexts.shape[0]], -1)
-    if grandparents:
+    if automata.flags & (GRAND | JOINT | OUTER):
         for a in range(modifiers.shape[0]):
-            arc_of_context[first_context[modifiers[a]] + context[a]] = a
+            arc_of_context[first_context[modifiers[a]] + automata.context[a]] = a
     return first_context, arc_of_context
 
 
-LATTICES = (readonly(int64, 1), readonly(int64, 1), readonly(float64, 1), readonly(int64, 1), readonly(int64, 1), readonly(float64, 1))
-# flags, and what is scored, in the order of the arguments
-SCORED = (
-    int64, *[readonly(int64, 1)] * 4, readonly(float64, 1), readonly(int64, 1), readonly(float64, 1),
-    *[readonly(float64, 1), readonly(int64, 1)] * 3, *LATTICES,
+class Outcome(NamedTuple):
+    """All that `agree` fills."""
+
+    prices: Scores  # (2, arcs): down and up; where the steps begin
+    best_prices: Scores  # those of the lowest bound
+    best_heads: Integers  # (n,): a best tree so far, untouched if none beats the incumbent
+    disputed: Integers  # (arcs,): how often tree and automata disagreed about an arc; it is added to
+    choices: Integers  # (3, arcs): the last ones of the tree, of heads for modifiers, and of heads for their own heads; further rows, if
+    # it has some, say who wants an arc after every iteration
+    result: Scores  # (N_RESULTS,)
+    trace: Scores  # (2, most_iterations): the lowest bound and the highest score after every iteration
+
+
+OUTCOME = record(
+    Outcome, writable(float64, 2), writable(float64, 2), writable(int64, 1), writable(int64, 1), writable(int64, 2), writable(float64, 1),
+    writable(float64, 2),
 )  # fmt: skip
 
 
-@kernel(
-    int64(
-        *SCORED, readonly(int64, 1), float64, float64, float64, int64, int64, float64,
-        writable(float64, 2), writable(float64, 2), writable(int64, 1), writable(int64, 1), writable(int64, 2), writable(float64, 1),
-        writable(float64, 2),
-    )
-)  # fmt: skip
-def agree(
-    flags, contexts, modifier_start, modifiers, context, pairs, pair_start, stops, grand, grand_start, joint, joint_start, outer,
-    outer_start, node_start, node_modifier, node_stop, edge_start, edge_from, edge_weight, state, incumbent, rate, least_rate, rule,
-    most_iterations, unit, prices, best_prices, best_heads, disputed, choices, result, trace,
-):  # fmt: skip
+@kernel(int64(AUTOMATA, readonly(int64, 1), float64, float64, STEPS, OUTCOME))
+def agree(automata, state, incumbent, unit, steps, out):  # out: out
     """Subgradient steps from the prices that are given, until tree and automata agree. Returns why it ended.
 
-    With `rule` 0 steps are (dual - incumbent) / disagreements times a rate that falls when the bound does not (Polyak 1969), down to
-    `least_rate`; with rule 1 they are rate / (t + 1), t the number of times that the dual went up (appendix A.2); with rule 2 the first
-    one is as by rule 0, and the others are as many times smaller as by rule 1, until PATIENCE is out unless `least_rate` is 0. All
-    steps are multiples of `unit`.
-    out: prices (2, arcs): down and up; best_prices, those of the lowest bound; best_heads (n,), a best tree so far, untouched if none
-    beats the incumbent; disputed (arcs,): how often tree and automata disagreed about an arc; choices (3, arcs): the last ones of the tree,
-    of heads for modifiers, and of heads for their own heads; further rows, if it has some, say who wants an arc after every iteration;
-    result; trace (2, most_iterations): the lowest bound and the highest score after every iteration.
+    `state` says which arcs are closed, open or required, `incumbent` which score a tree must beat. Prices are multiples of `unit`.
     """
+    flags, contexts, modifier_start, modifiers, context = automata[:5]
+    pairs, pair_start, grand, grand_start = automata.pairs, automata.pair_start, automata.grand, automata.grand_start
+    lattices = automata.lattices
+    rate, least_rate, most_iterations, rule = steps
+    prices, best_prices, best_heads, disputed, choices, result, trace = out
     n = contexts.shape[0] - 1
     n_arcs = modifiers.shape[0]
     single_root = 1 if flags & SINGLE_ROOT else 0
@@ -100,19 +107,15 @@ def agree(
         for m in range(n + 1):
             weights[h, m] = -np.inf
             position[h, m] = -1
-    longest = 0
-    lattices = node_start.shape[0] > 0
+    longest = longest_side(automata)
     for place in range(2 * n + 2):
-        longest = max(longest, modifier_start[place + 1] - modifier_start[place])
-        if lattices:
-            longest = max(longest, node_start[place + 1] - node_start[place])
         for a in range(modifier_start[place], modifier_start[place + 1]):
             h, m = place >> 1, modifiers[a]
             arc_head[a] = h
             position[h, m] = a
             if state[a] != CLOSED:
                 weights[h, m] = down[a] + (up[a] if grandparents else 0.0)
-    first_context, arc_of_context = index_contexts(contexts, modifiers, context, grandparents)
+    first_context, arc_of_context = index_contexts(automata)
     values = np.full(first_context[n + 1], np.inf)  # of the contexts of every head, when they were decoded
     risen_then = np.zeros(first_context[n + 1])
     fresh = np.full(first_context[n + 1], -1)  # the version of the head at that time
@@ -132,8 +135,8 @@ def agree(
     new_heads, arc_of_tree = np.empty(n, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
     last = np.empty(2 * n + 2, dtype=np.int64)
     separate = not flags & CHAIN  # modifiers do not care about each other: values of all contexts of a word are kept up to date
-    if flags & GRAND and not flags & (JOINT | OUTER) and not lattices:
-        bound_contexts(flags, contexts, modifier_start, state, down, pairs, pair_start, stops, grand, grand_start, first_context, values)
+    if flags & GRAND and not flags & (JOINT | OUTER) and lattices.node_start.shape[0] == 0:
+        bound_contexts(automata, state, down, first_context, values)
     bound, decoded = np.inf, 0
     previous, rises, since, scale = np.inf, result[RISES], 0, result[SCALE]
     status = TIRED
@@ -164,10 +167,7 @@ def agree(
                 heads[m - 1] = new_heads[m - 1]
                 arc_of_tree[m] = position[heads[m - 1], m]
                 of_tree[arc_of_tree[m]] = 1
-            found = tree_score(
-                heads, flags, position, modifier_start, context, pairs, pair_start, stops, grand, grand_start, joint, joint_start, outer,
-                outer_start, node_start, node_modifier, node_stop, edge_start, edge_from, edge_weight, last, v[0], back[0],
-            )  # fmt: skip
+            found = tree_score(heads, position, automata, last, v[0], back[0])
             if found > incumbent:
                 incumbent = found
                 for m in range(n):
@@ -178,7 +178,6 @@ def agree(
                 total += head_value[h]
                 continue
             dirty[h] = 0
-            known = flags if h > 0 else flags & ~(GRAND | JOINT | OUTER)  # the root has no head
             begin, end = first_context[h], first_context[h + 1]
             best, k, there = -np.inf, -1, -1  # there: the context that `v`, `back`, `ends` and `taken` are about
             own = arc_of_tree[h] if grandparents and h > 0 else -1
@@ -202,20 +201,14 @@ def agree(
                 value = 0.0
                 for side in range(1 if h == 0 else 0, 2):
                     place = 2 * h + side
-                    if lattices and node_start[place] < node_start[place + 1]:
-                        found, ends[side] = lattice_value(
-                            h, side, k, known, modifier_start, state, down, node_start, node_modifier, node_stop, edge_start, edge_from,
-                            edge_weight, grand, grand_start, joint, joint_start, outer, outer_start, v[side], back[side],
-                        )  # fmt: skip
+                    if has_lattice(place, lattices):
+                        found, ends[side] = lattice_value(place, k, automata, state, down, v[side], back[side])
                         value += found
                     elif flags & CHAIN:
-                        found, ends[side] = side_value(
-                            h, side, k, known, modifier_start, state, down, pairs, pair_start, stops, grand, grand_start, joint,
-                            joint_start, outer, outer_start, v[side], back[side],
-                        )  # fmt: skip
+                        found, ends[side] = side_value(place, k, automata, state, down, v[side], back[side])
                         value += found
                     else:
-                        value += free_value(h, side, k, known, modifier_start, state, down, pairs, pair_start, grand, grand_start, taken)
+                        value += free_value(place, k, automata, state, down, taken)
                 there = k
                 if again:
                     break
@@ -235,11 +228,11 @@ def agree(
                 first = modifier_start[place]
                 for a in range(first, modifier_start[place + 1]):
                     of_down[a] = 0 if flags & CHAIN else taken[a]
-                if lattices and node_start[place] < node_start[place + 1]:
+                if has_lattice(place, lattices):
                     node = ends[side]
-                    while node > node_start[place]:
-                        of_down[first + node_modifier[node]] = 1
-                        node = back[side, node - node_start[place]]
+                    while node > lattices.node_start[place]:
+                        of_down[first + lattices.node_modifier[node]] = 1
+                        node = back[side, node - lattices.node_start[place]]
                 elif flags & CHAIN:
                     j = ends[side]
                     while j >= 0:
@@ -279,7 +272,7 @@ def agree(
         if total > previous:
             rises += 1
         previous = total
-        if rule == 0:
+        if rule == POLYAK:
             if since >= 10:
                 rate *= 0.5
                 since = 0
@@ -287,7 +280,7 @@ def agree(
                     break
             gap = total - incumbent if incumbent > -np.inf else abs(total) * 0.1 + 1.0
             step = max(rate, FIRST_RATE if iteration <= FIRST_STEPS else 0.0) * gap / differences
-        elif rule == 1:
+        elif rule == DECREASING:
             step = rate / (rises + 1)
         else:
             if scale == 0.0:

@@ -14,22 +14,95 @@ closed, open or required: required modifiers cannot be left out.
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
-from zerogap.kernels import inlined, inner
+from zerogap.grid import Integers, Scores
+from zerogap.kernels import float64, inlined, inner, int64, readonly, record, writable
 
 LEFT, RIGHT = 0, 1
 CLOSED, OPEN, REQUIRED = 0, 1, 2  # states of an arc
 PROJECTIVE, SINGLE_ROOT, CHAIN, GRAND, JOINT, OUTER = 1, 2, 4, 8, 16, 32  # flags
 
 
+class Lattices(NamedTuple):
+    """Of sides with automata of another form: nodes are states with the modifier that led to them, the first of a side is the start."""
+
+    node_start: Integers  # (2 (n + 1) + 1,), or empty if there are none at all
+    node_modifier: Integers  # its number on its side, -1 for the start
+    node_stop: Scores
+    edge_start: Integers
+    edge_from: Integers
+    edge_weight: Scores  # with arcs, siblings and trisiblings
+
+
+class Automata(NamedTuple):
+    """What the automata of all heads score. A place is a side of a head, 2 h + side; its q modifiers come outward from the head.
+
+    Contexts k are the heads that a head may have, or one for all of them. Of a place, p is the number of the modifier before, from 1, or 0
+    for none, and j that of a modifier, from 0. Tables that are not scored (see `flags`) may be empty.
+    """
+
+    flags: int  # which trees are wanted, and what is scored
+    contexts: Integers  # (n + 1,): how many a head has
+    modifier_start: Integers  # (2 (n + 1) + 1,): where the arcs of a place begin; so for all `..._start`
+    modifiers: Integers  # (arcs,)
+    context: Integers  # (arcs,): which context of its modifier an arc is
+    pairs: Scores  # [p * q + j], or [j] without CHAIN; with the arc
+    pair_start: Integers
+    stops: Scores  # [p], from modifier_start[place] + place on
+    grand: Scores  # [k * q + j]
+    grand_start: Integers
+    joint: Scores  # [(k * (q + 1) + p) * q + j]
+    joint_start: Integers
+    outer: Scores  # [k * (q + 1) + p]
+    outer_start: Integers
+    lattices: Lattices
+
+
+READ_INTEGERS, READ_SCORES = readonly(int64, 1), readonly(float64, 1)
+LATTICES = record(Lattices, READ_INTEGERS, READ_INTEGERS, READ_SCORES, READ_INTEGERS, READ_INTEGERS, READ_SCORES)
+
+
+def automata_type(scores: Any) -> Any:
+    """The type of `Automata` whose tables are arrays of this type."""
+    return record(Automata, int64, *[READ_INTEGERS] * 4, *[scores, READ_INTEGERS], scores, *[scores, READ_INTEGERS] * 3, LATTICES)
+
+
+AUTOMATA, TABLES_TO_FILL = automata_type(READ_SCORES), automata_type(writable(float64, 1))
+
+
 @inlined
-def side_value(
-    h, side, k, flags, modifier_start, state, down, pairs, pair_start, stops, grand, grand_start, joint, joint_start, outer, outer_start, v,
-    back,
-):  # out: v, back (scratch)  # fmt: skip
+def flags_at(h, automata):
+    """What is scored of this head: the root has no head of its own."""
+    return automata.flags if h > 0 else automata.flags & ~(GRAND | JOINT | OUTER)
+
+
+@inlined
+def has_lattice(place, lattices):
+    return lattices.node_start.shape[0] > 0 and lattices.node_start[place] < lattices.node_start[place + 1]
+
+
+@inner
+def longest_side(automata):
+    """The most modifiers of a side, or nodes of its lattice."""
+    longest, start, node_start = 0, automata.modifier_start, automata.lattices.node_start
+    for place in range(start.shape[0] - 1):
+        longest = max(longest, start[place + 1] - start[place])
+    for place in range(node_start.shape[0] - 1):
+        longest = max(longest, node_start[place + 1] - node_start[place])
+    return longest
+
+
+@inlined
+def side_value(place, k, automata, state, down, v, back):  # out: v, back (scratch)
     """The best path of a side for context k, and its last modifier's number, -1 for none."""
-    place = 2 * h + side
+    h, side = place >> 1, place & 1
+    flags, modifier_start = flags_at(h, automata), automata.modifier_start
+    pairs, pair_start, stops = automata.pairs, automata.pair_start, automata.stops
+    grand, grand_start = automata.grand, automata.grand_start
+    joint, joint_start, outer, outer_start = automata.joint, automata.joint_start, automata.outer, automata.outer_start
     first = modifier_start[place]
     q = modifier_start[place + 1] - first
     stop = first + place
@@ -73,15 +146,16 @@ def side_value(
 
 
 @inner
-def lattice_value(
-    h, side, k, flags, modifier_start, state, down, node_start, node_modifier, node_stop, edge_start, edge_from, edge_weight, grand,
-    grand_start, joint, joint_start, outer, outer_start, v, back,
-):  # out: v, back (scratch)  # fmt: skip
+def lattice_value(place, k, automata, state, down, v, back):  # out: v, back (scratch)
     """The best path through the states of an automaton of another form, and its last node, -1 for none.
 
     A node is a state and the modifier that led to it; nodes come in the order of their modifiers, after one that stands for the start.
     """
-    place = 2 * h + side
+    h, side = place >> 1, place & 1
+    flags, modifier_start = flags_at(h, automata), automata.modifier_start
+    node_start, node_modifier, node_stop, edge_start, edge_from, edge_weight = automata.lattices
+    grand, grand_start = automata.grand, automata.grand_start
+    joint, joint_start, outer, outer_start = automata.joint, automata.joint_start, automata.outer, automata.outer_start
     first = modifier_start[place]
     q = modifier_start[place + 1] - first
     start = node_start[place]
@@ -124,9 +198,11 @@ def lattice_value(
 
 
 @inlined
-def free_value(h, side, k, flags, modifier_start, state, down, pairs, pair_start, grand, grand_start, taken):  # out: taken (arcs,)
+def free_value(place, k, automata, state, down, taken):  # out: taken (arcs,)
     """The same if modifiers do not care about each other: each is taken if it is worth it. The root takes one at least, or exactly one."""
-    place = 2 * h + side
+    h = place >> 1
+    flags, modifier_start, pairs, pair_start = flags_at(h, automata), automata.modifier_start, automata.pairs, automata.pair_start
+    grand, grand_start = automata.grand, automata.grand_start
     first = modifier_start[place]
     total, best, best_arc, required = 0.0, -np.inf, -1, False
     for a in range(first, modifier_start[place + 1]):
@@ -156,16 +232,16 @@ def free_value(h, side, k, flags, modifier_start, state, down, pairs, pair_start
 
 
 @inner
-def bound_contexts(flags, contexts, modifier_start, state, down, pairs, pair_start, stops, grand, grand_start, first_context, values):
+def bound_contexts(automata, state, down, first_context, values):
     """out: values: the most that a head can score under each of its own heads, as if every modifier chose the one before it on its own.
 
     It is what a head does score if modifiers do not care about each other.
     """
-    longest = 0
-    for place in range(modifier_start.shape[0] - 1):
-        longest = max(longest, modifier_start[place + 1] - modifier_start[place])
+    flags, modifier_start, pairs, pair_start = automata.flags, automata.modifier_start, automata.pairs, automata.pair_start
+    stops, grand, grand_start = automata.stops, automata.grand, automata.grand_start
+    longest = longest_side(automata)
     most, at_least = np.empty(longest), np.empty(longest)
-    for h in range(1, contexts.shape[0]):
+    for h in range(1, automata.contexts.shape[0]):
         begin, end = first_context[h], first_context[h + 1]
         for c in range(begin, end):
             values[c] = 0.0
@@ -195,13 +271,13 @@ def bound_contexts(flags, contexts, modifier_start, state, down, pairs, pair_sta
 
 
 @inner
-def tree_score(
-    heads, flags, position, modifier_start, context, pairs, pair_start, stops, grand, grand_start, joint, joint_start, outer, outer_start,
-    node_start, node_modifier, node_stop, edge_start, edge_from, edge_weight, last, v, back,
-):  # out: last (2 (n + 1),), v, back (scratch)  # fmt: skip
-    """What the automata score of a tree; -inf if it is forbidden."""
+def tree_score(heads, position, automata, last, v, back):  # out: last (2 (n + 1),), v, back (scratch)
+    """The score of a tree by the automata; -inf if it is forbidden."""
     n = heads.shape[0]
-    lattices = node_start.shape[0] > 0
+    flags, modifier_start, context, lattices = automata.flags, automata.modifier_start, automata.context, automata.lattices
+    pairs, pair_start, stops = automata.pairs, automata.pair_start, automata.stops
+    grand, grand_start = automata.grand, automata.grand_start
+    joint, joint_start, outer, outer_start = automata.joint, automata.joint_start, automata.outer, automata.outer_start
     for place in range(2 * n + 2):
         last[place] = 0
     total = 0.0
@@ -211,7 +287,7 @@ def tree_score(
         if (m > h) != (side == RIGHT):
             continue
         place = 2 * h + side
-        if lattices and node_start[place] < node_start[place + 1]:
+        if has_lattice(place, lattices):
             continue
         a = position[h, m]
         first = modifier_start[place]
@@ -228,25 +304,21 @@ def tree_score(
     if flags & CHAIN:
         for place in range(1, 2 * n + 2):
             h = place >> 1
-            if lattices and node_start[place] < node_start[place + 1]:
+            if has_lattice(place, lattices):
                 continue
             total += stops[modifier_start[place] + place + last[place]]
             if flags & OUTER and h > 0:
                 q = modifier_start[place + 1] - modifier_start[place]
                 total += outer[outer_start[place] + context[position[heads[h - 1], h]] * (q + 1) + last[place]]
-    if lattices:  # the best path through all modifiers of the tree, and no others
+    if lattices.node_start.shape[0] > 0:  # the best path through all modifiers of the tree, and no others
         size = modifier_start[2 * n + 2]
         state, free = np.zeros(size, dtype=np.int64), np.zeros(size)
         for m in range(1, n + 1):
             state[position[heads[m - 1], m]] = REQUIRED
         for place in range(1, 2 * n + 2):
-            if node_start[place] < node_start[place + 1]:
+            if has_lattice(place, lattices):
                 h = place >> 1
-                known = flags if h > 0 else flags & ~(GRAND | JOINT | OUTER)
                 k = context[position[heads[h - 1], h]] if h > 0 else 0
-                found, _ = lattice_value(
-                    h, place & 1, k, known, modifier_start, state, free, node_start, node_modifier, node_stop, edge_start, edge_from,
-                    edge_weight, grand, grand_start, joint, joint_start, outer, outer_start, v, back,
-                )  # fmt: skip
+                found, _ = lattice_value(place, k, automata, state, free, v, back)
                 total += found
     return total

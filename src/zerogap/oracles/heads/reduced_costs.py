@@ -11,8 +11,9 @@ from __future__ import annotations
 import numpy as np
 
 from zerogap.kernels import float64, int64, kernel, readonly, writable
-from zerogap.oracles.heads.agreement import SCORED, index_contexts
+from zerogap.oracles.heads.agreement import index_contexts
 from zerogap.oracles.heads.automata import (
+    AUTOMATA,
     CHAIN,
     CLOSED,
     GRAND,
@@ -21,41 +22,38 @@ from zerogap.oracles.heads.automata import (
     OUTER,
     REQUIRED,
     SINGLE_ROOT,
+    flags_at,
     free_value,
+    has_lattice,
     lattice_value,
+    longest_side,
     side_value,
 )
 
 
-@kernel(int64(*SCORED, readonly(int64, 1), readonly(float64, 2), writable(float64, 2)))
-def automata_slacks(
-    flags, contexts, modifier_start, modifiers, context, pairs, pair_start, stops, grand, grand_start, joint, joint_start, outer,
-    outer_start, node_start, node_modifier, node_stop, edge_start, edge_from, edge_weight, state, prices, slacks,
-):  # fmt: skip
+@kernel(int64(AUTOMATA, readonly(int64, 1), readonly(float64, 2), writable(float64, 2)))
+def automata_slacks(automata, state, prices, slacks):
     """How much less the heads get if an arc must be there: as one of its head's modifiers, and as that of its modifier's head.
 
     For sides with lattices nothing is known, and modifiers have a slack of 0. Returns 0 if nothing is left. out: slacks (2, arcs), down
     and up.
     """
+    flags, contexts, modifier_start = automata.flags, automata.contexts, automata.modifier_start
+    pairs, pair_start, stops = automata.pairs, automata.pair_start, automata.stops
+    grand, grand_start, joint, joint_start = automata.grand, automata.grand_start, automata.joint, automata.joint_start
+    outer, outer_start = automata.outer, automata.outer_start
     n = contexts.shape[0] - 1
     down, up = prices[0], prices[1]
-    n_arcs = modifiers.shape[0]
+    n_arcs = automata.modifiers.shape[0]
     grandparents = flags & (GRAND | JOINT | OUTER)
-    lattices = node_start.shape[0] > 0
-    longest, most = 1, 1
-    for place in range(2 * n + 2):
-        longest = max(longest, modifier_start[place + 1] - modifier_start[place])
-        if lattices:
-            longest = max(longest, node_start[place + 1] - node_start[place])
-    for h in range(n + 1):
-        most = max(most, contexts[h])
-    first_context, arc_of_context = index_contexts(contexts, modifiers, context, grandparents)
+    longest, most = longest_side(automata), contexts.max()
+    first_context, arc_of_context = index_contexts(automata)
     v, back, b = np.empty(longest + 1), np.empty(longest + 1, dtype=np.int64), np.empty(longest + 1)
     taken = np.zeros(n_arcs, dtype=np.int64)
     best_side = np.empty((2, most))
     through = np.empty((most, n_arcs))
     for h in range(n + 1):
-        known = flags if h > 0 else flags & ~(GRAND | JOINT | OUTER)
+        known = flags_at(h, automata)
         for side in range(2):
             place = 2 * h + side
             first = modifier_start[place]
@@ -64,17 +62,14 @@ def automata_slacks(
                 if h == 0 and side == LEFT:
                     best_side[side, k] = 0.0
                     continue
-                if lattices and node_start[place] < node_start[place + 1]:
-                    best, _ = lattice_value(
-                        h, side, k, known, modifier_start, state, down, node_start, node_modifier, node_stop, edge_start, edge_from,
-                        edge_weight, grand, grand_start, joint, joint_start, outer, outer_start, v, back,
-                    )  # fmt: skip
+                if has_lattice(place, automata.lattices):
+                    best, _ = lattice_value(place, k, automata, state, down, v, back)
                     best_side[side, k] = best
                     for j in range(q):
                         through[k, first + j] = best
                     continue
                 if not flags & CHAIN:
-                    best = free_value(h, side, k, known, modifier_start, state, down, pairs, pair_start, grand, grand_start, taken)
+                    best = free_value(place, k, automata, state, down, taken)
                     best_side[side, k] = best
                     forced = -1  # the one modifier that a single root must have
                     total = 0.0
@@ -94,10 +89,7 @@ def automata_slacks(
                         elif state[a] != CLOSED:
                             through[k, a] = total + (through[k, a] if through[k, a] <= 0.0 and state[a] != REQUIRED else 0.0)
                     continue
-                best, _ = side_value(
-                    h, side, k, known, modifier_start, state, down, pairs, pair_start, stops, grand, grand_start, joint, joint_start,
-                    outer, outer_start, v, back,
-                )  # fmt: skip
+                best, _ = side_value(place, k, automata, state, down, v, back)
                 best_side[side, k] = best
                 single = h == 0 and flags & SINGLE_ROOT
                 high = q  # the first required modifier after this one
@@ -148,23 +140,20 @@ def automata_slacks(
     return 1
 
 
-@kernel(int64(*SCORED, readonly(float64, 2), writable(float64, 1)))
-def joint_slacks(
-    flags, contexts, modifier_start, modifiers, context, pairs, pair_start, stops, grand, grand_start, joint, joint_start, outer,
-    outer_start, node_start, node_modifier, node_stop, edge_start, edge_from, edge_weight, prices, slacks,
-):  # fmt: skip
+@kernel(int64(AUTOMATA, readonly(float64, 2), writable(float64, 1)))
+def joint_slacks(automata, prices, slacks):
     """How much less a head gets if it must have a part of three: for every entry of `joint`, all arcs being open and no sides lattices.
 
     out: slacks, of entries that are parts; the others are left as they are.
     """
+    flags, contexts, modifier_start = automata.flags, automata.contexts, automata.modifier_start
+    pairs, pair_start, stops = automata.pairs, automata.pair_start, automata.stops
+    grand, grand_start, joint, joint_start = automata.grand, automata.grand_start, automata.joint, automata.joint_start
+    outer, outer_start = automata.outer, automata.outer_start
     n = contexts.shape[0] - 1
     down, up = prices[0], prices[1]
-    first_context, arc_of_context = index_contexts(contexts, modifiers, context, 1)
-    longest, most = 0, 1
-    for h in range(n + 1):
-        most = max(most, contexts[h])
-        for place in (2 * h, 2 * h + 1):
-            longest = max(longest, modifier_start[place + 1] - modifier_start[place])
+    first_context, arc_of_context = index_contexts(automata)
+    longest, most = longest_side(automata), contexts.max()
     before, after = np.empty((2, most, longest + 1)), np.empty((2, most, longest + 1))  # best ways to a modifier, and on from it
     for h in range(1, n + 1):
         for side in range(2):

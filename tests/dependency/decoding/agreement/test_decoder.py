@@ -17,10 +17,11 @@ from zerogap.dependency.decoding.agreement.one_call import agree_at_once
 from zerogap.dependency.decoding.agreement.relaxation import Agreement
 from zerogap.errors import Infeasible, InputError, VerificationError
 from zerogap.io.problems.files import load_problem, save_problem
-from zerogap.oracles.heads.agreement import BOUND, SCORE
+from zerogap.oracles.descent import DECREASING, POLYAK, SCALED, Steps
 from zerogap.problems.dependency.parts import ORDERS, parts_of_tree
 from zerogap.proof.certificate import Leaf, Leaves
 from zerogap.proof.verify import verify
+from zerogap.relax.steps import HEADS_AT_ROOT
 from zerogap.testing.strategies import dependency_problems
 
 KINDS = ["automata", "grandparents", "grandsiblings", "outermost", "siblings", "stops", "trisiblings"]
@@ -184,15 +185,13 @@ def test_what_is_tampered_with_is_refused():
             verify(problem, tampered)
 
 
-@pytest.mark.parametrize("step", ["polyak", "decreasing", "scaled"])
-def test_steps_of_all_kinds_bound_the_score(step):
+@pytest.mark.parametrize("rule", [POLYAK, DECREASING, SCALED])
+def test_steps_of_all_kinds_bound_the_score(rule):
     problem, best = branched()
-    alone = dual_decomposition(problem, problem.arcs, None, branch=False, tighten=False, step=step, max_iterations=300)
+    alone = dual_decomposition(problem, problem.arcs, None, branch=False, steps=Steps(1.5, 0.0, 300, rule))
     assert alone.score <= best.score <= alone.bound
     assert len(alone.trace) <= 300
     verify(problem, alone)
-    with pytest.raises(InputError, match="step is 'large': expected one of"):
-        dual_decomposition(problem, problem.arcs, None, step="large")
 
 
 def test_no_alternatives():
@@ -228,10 +227,10 @@ def test_parts_in_lists_and_arrays_agree_at_once(data, projective):
     best = optimum(problem, dependency_structures(problem))
     some = data.draw(st.sets(st.sampled_from(kinds))) | {"grandsiblings"}
     for same in (listed(problem), listed(problem, some)):
-        found = agree_at_once(same, same.arcs, 1.5, 0.05)
-        assert found.result[SCORE] <= best <= found.result[BOUND]
-        if found.result[SCORE] > -np.inf:
-            assert problem.score(tuple(found.heads.tolist())) == found.result[SCORE]
+        found, _ = agree_at_once(same, same.arcs, HEADS_AT_ROOT)
+        assert found.score <= best <= found.bound
+        if found.score > -np.inf:
+            assert problem.score(tuple(found.heads.tolist())) == found.score
         if best > -np.inf:
             solution = decode(same, method="head-automata")
             assert solution.score == solution.bound == best
@@ -268,7 +267,7 @@ def test_parts_by_functions_and_outermost_ones_take_the_long_way():
         Problem(arcs, grandsiblings=np.zeros((3, 3, 3, 3))),
         Problem(arcs, trisiblings=np.zeros((3, 3, 3, 3))),
     ):
-        assert agree_at_once(problem, problem.arcs, 1.5, 0.05) is None
+        assert agree_at_once(problem, problem.arcs, HEADS_AT_ROOT) is None
         assert decode(problem, method="head-automata").status == "optimal"
 
 

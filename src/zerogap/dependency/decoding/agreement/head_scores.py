@@ -10,18 +10,30 @@ head that no tree can have together with a modifier, since it is that modifier, 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.dependency.candidate_arcs import Candidates, candidates_of
 from zerogap.dependency.candidate_scores import candidate_heads, entries
-from zerogap.dependency.decoding.agreement.sparse_parts import add_listed
+from zerogap.dependency.decoding.agreement.sparse_parts import KINDS, add_listed_parts
 from zerogap.grid import Scores
 from zerogap.kernels import float64, inner, int64, kernel, readonly, writable
-from zerogap.oracles.heads.automata import CHAIN, GRAND, JOINT, OUTER, PROJECTIVE, SINGLE_ROOT
+from zerogap.oracles.heads.automata import (
+    AUTOMATA,
+    CHAIN,
+    GRAND,
+    JOINT,
+    OUTER,
+    PROJECTIVE,
+    SINGLE_ROOT,
+    TABLES_TO_FILL,
+    Automata,
+    Lattices,
+    longest_side,
+)  # fmt: skip
 from zerogap.problems.dependency.head_automaton import SIDES
 from zerogap.problems.dependency.parts import DenseParts, Parts, Sparse, SparseParts
 from zerogap.problems.dependency.problem import Problem
@@ -30,17 +42,6 @@ Integers = NDArray[np.int64]
 NOTHING: Scores = np.zeros(0)
 NO_SQUARE: Scores = np.zeros((0, 0))
 NO_CUBE: Scores = np.zeros((0, 0, 0))
-
-
-class Lattices(NamedTuple):
-    """Of sides with automata of another form: nodes are states with the modifier that led to them, the first of a side is the start."""
-
-    node_start: Integers  # (2 (n + 1) + 1,), or empty if there are none at all
-    node_modifier: Integers  # its number on its side, -1 for the start
-    node_stop: Scores
-    edge_start: Integers
-    edge_from: Integers
-    edge_weight: Scores  # with arcs, siblings and trisiblings
 
 
 NONE = np.zeros(0, dtype=np.int64)
@@ -75,12 +76,12 @@ class HeadScores:
         return int(self.candidates.score_start[-1]) + len(self.lattices.edge_weight)
 
     @property
-    def arrays(self) -> tuple[object, ...]:
-        """What the kernel takes first."""
+    def automata(self) -> Automata:
+        """All of it, as kernels take it."""
         c = self.candidates
-        return (
+        return Automata(
             self.flags, c.contexts, c.modifier_start, c.modifiers, c.context, self.pairs, self.pair_start, self.stops, self.grand,
-            c.grand_start, self.joint, c.score_start, self.outer, c.stop_start, *self.lattices,
+            c.grand_start, self.joint, c.score_start, self.outer, c.stop_start, self.lattices,
         )  # fmt: skip
 
 
@@ -90,17 +91,14 @@ def is_impossible(g, h, m, projective):
     return g == m or (projective and (h < g < m or m < g < h))
 
 
-@kernel(
-    int64(
-        readonly(float64, 2), readonly(float64, 3), readonly(float64, 2), readonly(float64, 3), readonly(int64, 1), readonly(int64, 1),
-        int64, int64, writable(float64, 1), readonly(int64, 1), writable(float64, 1), writable(float64, 1), readonly(int64, 1),
-    )
-)  # fmt: skip
-def fill_from_arrays(
-    arcs, siblings, stops2, grandparents, modifier_start, modifiers, chain, projective, pairs, pair_start, stops, grand, grand_start
-):  # fmt: skip
-    """out: pairs, stops, grand; arrays of no size are of parts that are not scored."""
+@kernel(int64(readonly(float64, 2), readonly(float64, 3), readonly(float64, 2), readonly(float64, 3), TABLES_TO_FILL))
+def fill_from_arrays(arcs, siblings, stops2, grandparents, automata):
+    """out: pairs, stops, grand of automata; arrays of no size are of parts that are not scored."""
     n = arcs.shape[0] - 1
+    chain, projective = automata.flags & CHAIN, automata.flags & PROJECTIVE
+    modifier_start, modifiers = automata.modifier_start, automata.modifiers
+    pairs, pair_start, stops = automata.pairs, automata.pair_start, automata.stops
+    grand, grand_start = automata.grand, automata.grand_start
     with_siblings, with_stops, with_grand = siblings.shape[0] > 0, stops2.shape[0] > 0, grandparents.shape[0] > 0
     for place in range(2 * n + 2):
         h = place >> 1
@@ -126,21 +124,17 @@ def fill_from_arrays(
     return 0
 
 
-@kernel(
-    int64(
-        int64, readonly(int64, 1), readonly(int64, 1), readonly(float64, 1), readonly(int64, 1), readonly(float64, 1), readonly(float64, 1),
-        readonly(int64, 1), writable(float64, 1),
-    )
-)  # fmt: skip
-def most_added(flags, contexts, modifier_start, pairs, pair_start, stops, grand, grand_start, prices):
+@kernel(int64(AUTOMATA, writable(float64, 1)))
+def most_added(automata, prices):
     """out: prices (arcs,): the most that a modifier can add to what its head scores, as far as that is finite; else unchanged.
 
     With these prices no head gains by any modifier, whatever is beside it, but for parts of three; and the tree begins with all that is
     known of its arcs.
     """
-    longest = 0
-    for place in range(modifier_start.shape[0] - 1):
-        longest = max(longest, modifier_start[place + 1] - modifier_start[place])
+    flags, contexts, modifier_start = automata.flags, automata.contexts, automata.modifier_start
+    pairs, pair_start, stops = automata.pairs, automata.pair_start, automata.stops
+    grand, grand_start = automata.grand, automata.grand_start
+    longest = longest_side(automata)
     most, above = np.empty(longest), np.empty(longest)
     for place in range(1, modifier_start.shape[0] - 1):
         h = place >> 1
@@ -190,27 +184,28 @@ def head_scores(problem: Problem, arcs: Scores) -> HeadScores:
     with_grand, chain = bool(flags & GRAND), bool(flags & CHAIN)
     c = candidates_of(arcs > -np.inf, grand=with_grand)
     pair_start, grand_start = c.pair_start if chain else c.modifier_start, c.grand_start
-    pairs, stops = np.empty(pair_start[-1]), np.empty(len(c.modifiers) + 2 * n + 2 if chain else 0)
-    grand = np.empty(grand_start[-1] if with_grand else 0)
+    scores = HeadScores(
+        c, flags, pairs=np.empty(pair_start[-1]), stops=np.empty(len(c.modifiers) + 2 * n + 2 if chain else 0),
+        grand=np.empty(grand_start[-1] if with_grand else 0), joint=np.zeros(c.score_start[-1] if flags & JOINT else 0),
+        outer=np.zeros(c.stop_start[-1] if flags & OUTER else 0),
+    )  # fmt: skip
     siblings, grandparents = array_of(problem.siblings), array_of(problem.grandparents)
     fill_from_arrays(
         arcs, NO_CUBE if siblings is None else siblings, NO_SQUARE if problem.stops is None else problem.stops.dense(n),
-        NO_CUBE if grandparents is None else grandparents, c.modifier_start, c.modifiers, 1 if chain else 0,
-        1 if problem.projective else 0, pairs, pair_start, stops, grand, grand_start,
+        NO_CUBE if grandparents is None else grandparents, scores.automata,
     )  # fmt: skip
-    joint, outer = np.zeros(c.score_start[-1] if flags & JOINT else 0), np.zeros(c.stop_start[-1] if flags & OUTER else 0)
-    for name, starts, table in (
-        ("siblings", pair_start, pairs), ("grandparents", grand_start, grand), ("grandsiblings", c.score_start, joint),
-        ("outermost", c.stop_start, outer),
+    for name, table in (
+        ("siblings", scores.pairs), ("grandparents", scores.grand), ("grandsiblings", scores.joint), ("outermost", scores.outer),
     ):  # fmt: skip
         given = parts.get(name)
         if isinstance(given, SparseParts):
-            add_listed(name, given, c, starts, grand, table)
+            add_listed_parts(KINDS.index(name), given.keys, given.scores, scores.automata)
         elif given is not None and (name in ("grandsiblings", "outermost") or not isinstance(given, DenseParts)):
-            ask = indices_of(name, c, arcs, grand)
+            ask = indices_of(name, c, arcs, scores.grand)
             table[ask[0]] += given.at(*ask[1])
-    lattices = lattices_of(problem, c, pairs, pair_start, stops) if problem.trisiblings is not None or problem.automata else NO_LATTICES
-    return HeadScores(c, flags, pairs, stops, grand, joint, outer, lattices)
+    if problem.trisiblings is None and not problem.automata:
+        return scores
+    return replace(scores, lattices=lattices_of(problem, c, scores.pairs, pair_start, scores.stops))
 
 
 def indices_of(name: str, c: Candidates, arcs: Scores, grand: Scores) -> tuple[Integers, tuple[Integers, ...]]:

@@ -15,15 +15,15 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.dependency.decoding.agreement.decoder import agreed
+from zerogap.dependency.decoding.agreement.decoder import HeadRelaxation
 from zerogap.dependency.decoding.agreement.head_scores import HeadScores
-from zerogap.dependency.decoding.agreement.relaxation import FIRST_RATE, LEAST_RATE, Agreement, Run
+from zerogap.dependency.decoding.agreement.relaxation import Agreement, Run
 from zerogap.dependency.scoring.bounds import Looks
 from zerogap.dependency.scoring.bounds_offline import missing_codes
 from zerogap.dependency.scoring.heads import heads_under
@@ -35,18 +35,18 @@ from zerogap.features.parts.model import PartModel
 from zerogap.features.parts.templates import DIRECTION
 from zerogap.features.parts.weight_table import CLEAR
 from zerogap.features.parts.weights import table_shift, weights_of
-from zerogap.grid import Scores
+from zerogap.grid import Integers, Scores
 from zerogap.kernels import boolean, float64, int64, kernel, readonly, writable
 from zerogap.oracles.heads.reduced_costs import joint_slacks
 from zerogap.problems.dependency.parts import parts_of_tree
 from zerogap.proof.solution import Trace
 from zerogap.relax.candidate import Candidate, better
-from zerogap.relax.descent import Closed
+from zerogap.relax.descent import Closed, close_gap, limits_of
+from zerogap.relax.steps import HEADS_AT_ROOT
 
 if TYPE_CHECKING:
     from zerogap.dependency.scoring.sentence import Allowed
 
-Integers = NDArray[np.int64]
 SHARE = 0.08  # of the gap: parts that lose less are scored
 LATER_SHARE = 0.3  # later, when trees are found whose parts were not known
 FIRST_STEPS, MORE_STEPS = 40, 60  # with bounds, and after some of them gave way to scores
@@ -171,56 +171,47 @@ def lazy_heads(model: PartModel, bounds: WeightBounds, encoded: Encoded, arcs: S
     return lazy
 
 
-@dataclass(slots=True, eq=False)
-class LazyAgreement(Agreement):
-    """A run goes on until the parts of the best tree that it found are scored."""
-
-    lazy: LazyHeads = field(kw_only=True)
-    score: float = -math.inf  # of a best tree so far
-
-    def run(self, state: Integers, prices: Scores, floor: float, **options: Any) -> Run:
-        run = super(LazyAgreement, self).run(state, prices, floor, **options)  # dataclasses with slots need the long form
-        while run.heads is not None and self.lazy.score_tree(run.heads):
-            self.price(run, LATER_SHARE)
-            again = super(LazyAgreement, self).run(state, run.prices.copy(), floor, **options)
-            bounds = [min(bound, run.bound) for bound in again.bounds]
-            run = replace(again, bounds=run.bounds + bounds, scores=run.scores + again.scores, seconds=run.seconds + again.seconds)
-        return run
-
-    def price(self, run: Run, share: float) -> int:
-        """Scores the parts that lose little at the prices of a run, beside its gap, and says how many."""
-        slacks = np.full(len(self.lazy.known), math.inf)
-        joint_slacks(*self.lazy.heads.arrays, run.prices, slacks)
-        return self.lazy.score(slacks, share * (run.bound - self.score))
-
-
 def agreed_lazily(
     lazy: LazyHeads, unit: float, scored: Callable[[Integers], Candidate], *, begin: float, time_limit: float | None = None
 ) -> Closed:
-    """As `agreed`, for the scores that `lazy` has after more and more of them were asked for. Prices are multiples of `unit`."""
-    agreement = LazyAgreement(lazy.heads, unit, lazy=lazy)
+    """Closes the gap for the scores that `lazy` has after more and more of them were asked for. Prices are multiples of `unit`."""
+    limits = limits_of(time_limit, begin=begin)
+    best: Candidate | None = None
 
     def candidate(heads: Integers) -> Candidate:
+        nonlocal best
         found = scored(heads)
-        agreement.score = max(agreement.score, found.score)
+        best = better(best, found)
         return found
 
-    deadline = math.inf if time_limit is None else begin + time_limit
-    options: dict[str, Any] = {"rate": FIRST_RATE, "least_rate": LEAST_RATE, "rule": 0, "deadline": deadline}
-    prices, steps = agreement.first_prices(lazy.arcs), FIRST_STEPS
-    best: Candidate | None = None
+    def price(run: Run, share: float) -> int:
+        """Scores the parts that lose little at the prices of a run, beside its gap, and says how many."""
+        slacks = np.full(len(lazy.known), math.inf)
+        joint_slacks(lazy.heads.automata, run.prices, slacks)
+        return lazy.score(slacks, share * (run.bound - (-math.inf if best is None else best.score)))
+
+    def score_more(run: Run) -> bool:
+        """Steps go on until the parts of the best tree that they found are scored."""
+        if run.heads is None or not lazy.score_tree(run.heads):
+            return False
+        price(run, LATER_SHARE)
+        return True
+
+    agreement = Agreement(lazy.heads, unit, score_more=score_more)
+    prices, steps = agreement.first_prices(lazy.arcs), HEADS_AT_ROOT._replace(most=FIRST_STEPS)
     trace, bound, now = Trace(), math.inf, begin
     while True:
-        run = Agreement.run(agreement, agreement.state(()), prices, -math.inf, max_iterations=steps, **options)
-        best = better(best, None if run.heads is None else candidate(run.heads))
+        run = agreement.descend(agreement.state(()), prices, -math.inf, steps, limits.deadline)
+        if run.heads is not None:
+            candidate(run.heads)
         found = run.trace(now, bound)
-        trace = trace.then(replace(found, scores=(agreement.score,) * len(found)))  # its scores are of bounds
+        score = -math.inf if best is None else best.score
+        trace = trace.then(replace(found, scores=(score,) * len(found)))  # its scores are of bounds
         bound, now = min(bound, run.bound), time.perf_counter()
         if best is not None and best.score >= run.bound:
             return Closed(best, best.score, agreement.evidence(run.prices), trace, 1)
-        prices, steps = run.prices.copy(), MORE_STEPS
-        if best is None or now >= deadline or not agreement.price(run, SHARE):
+        prices, steps = run.prices.copy(), steps._replace(most=MORE_STEPS)
+        if best is None or limits.is_over or not price(run, SHARE):
             break
-    left = None if time_limit is None else max(deadline - now, 0.0)
-    closed = agreed(agreement, prices, candidate, begin=now, incumbent=best, time_limit=left)
+    closed = close_gap(HeadRelaxation(agreement, candidate, prices, now), limits, incumbent=best)
     return replace(closed, trace=trace.then(closed.trace))

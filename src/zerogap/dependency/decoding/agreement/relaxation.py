@@ -8,16 +8,17 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from itertools import compress
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.dependency.decoding.agreement.head_scores import HeadScores, most_added
-from zerogap.dependency.decoding.agreement.one_call import AtOnce
-from zerogap.grid import Scores
+from zerogap.grid import Integers, Scores
+from zerogap.oracles.descent import Steps
 from zerogap.oracles.heads.agreement import (
     AGREED,
     BEATEN,
@@ -31,6 +32,7 @@ from zerogap.oracles.heads.agreement import (
     RATE,
     SCORE,
     TIRED,
+    Outcome,
     agree,
 )
 from zerogap.oracles.heads.automata import CLOSED, OPEN, PROJECTIVE, REQUIRED, SINGLE_ROOT
@@ -40,14 +42,11 @@ from zerogap.oracles.trees.projective_marginals import projective_max_marginals
 from zerogap.proof.certificate import HeadPrices
 from zerogap.proof.solution import Trace
 from zerogap.relax.descent import Fixed
+from zerogap.relax.steps import HEADS_IN_TRAINING, ONCE
 from zerogap.relax.watching import Step, watcher
-
-Integers = NDArray[np.int64]
 
 CHUNK = 1000  # most iterations between two looks at the clock
 CHUNK_SCORES = 10**8  # and most scores that they may have to read: a number of its own, so that answers do not depend on the clock
-FIRST_RATE, LEAST_RATE = 1.5, 0.05
-TRIES = 200  # iterations in training
 EXACT_BITS = 51  # prices beyond so many bits of the unit would leave no room for sums that are exact
 
 
@@ -60,6 +59,7 @@ class Agreement:
     iterations: int = 0
     decoded: int = 0  # automata, all together
     numbers: list[int] = field(default_factory=list)  # of arcs in certificates
+    score_more: Callable[[Run], bool] | None = None  # scores parts that had bounds, those of its tree first; whether there were any
 
     @property
     def heads(self) -> Integers:
@@ -77,12 +77,8 @@ class Agreement:
 
     def most_prices(self, arcs: Scores) -> Scores:
         """The tree begins with the most that an arc can bring: the gap is small at once, which suits Polyak's steps and no others."""
-        prices, scores = self.first_prices(arcs), self.scores
-        c = scores.candidates
-        most_added(
-            scores.flags, c.contexts, c.modifier_start, scores.pairs, scores.pair_start, scores.stops, scores.grand, c.grand_start,
-            prices[0],
-        )  # fmt: skip
+        prices = self.first_prices(arcs)
+        most_added(self.scores.automata, prices[0])
         return prices
 
     def state(self, fixed: Fixed, before: Integers | None = None) -> Integers:
@@ -98,73 +94,63 @@ class Agreement:
                 state[here] = CLOSED
         return state
 
-    def run(
-        self,
-        state: Integers,
-        prices: Scores,
-        floor: float,
-        *,
-        rate: float,
-        least_rate: float,
-        rule: int,
-        max_iterations: int,
-        deadline: float,
-    ) -> Run:
-        """Steps from `prices`, which are changed, until agreement, a bound of at most `floor`, or a limit."""
+    def run(self, state: Integers, prices: Scores, floor: float, steps: Steps, deadline: float = math.inf) -> Run:
+        """Steps from `prices`, which are changed, until agreement, a bound of at most `floor`, or a limit. What `score_more` scores may
+        make the tree worse that was found; then prices are sought again."""
+        run = self.descend(state, prices, floor, steps, deadline)
+        while self.score_more is not None and run.heads is not None and self.score_more(run):
+            again = self.descend(state, run.prices.copy(), floor, steps, deadline)
+            bounds = [min(bound, run.bound) for bound in again.bounds]
+            run = again._replace(bounds=run.bounds + bounds, scores=run.scores + again.scores, seconds=run.seconds + again.seconds)
+        return run
+
+    def descend(self, state: Integers, prices: Scores, floor: float, steps: Steps, deadline: float = math.inf) -> Run:
+        """The same, for what is scored now."""
         n, n_arcs = self.scores.n_words, len(self.modifiers)
-        disputed = np.zeros(n_arcs, dtype=np.int64)
-        best_prices, heads, result = np.empty((2, n_arcs)), np.empty(n, dtype=np.int64), np.zeros(N_RESULTS)
-        chunk = min(CHUNK, max(1, CHUNK_SCORES // max(self.scores.size, 1)))
-        trace = np.empty((2, min(max_iterations, chunk)))
-        is_watched, steps = watcher() is not None, list[Integers]()
-        choices = np.empty((3 + trace.shape[1] * is_watched, n_arcs), dtype=np.int64)
-        bound, lowest, found = math.inf, best_prices, floor
+        chunk = min(steps.most, CHUNK, max(1, CHUNK_SCORES // max(self.scores.size, 1)))
+        is_watched, watched = watcher() is not None, list[Integers]()
+        out = Outcome(
+            prices, best_prices=np.empty((2, n_arcs)), best_heads=np.empty(n, dtype=np.int64), disputed=np.zeros(n_arcs, dtype=np.int64),
+            choices=np.empty((3 + chunk * is_watched, n_arcs), dtype=np.int64), result=np.zeros(N_RESULTS), trace=np.empty((2, chunk)),
+        )  # fmt: skip
+        automata, result = self.scores.automata, out.result
+        bound, lowest, found, remaining = math.inf, out.best_prices, floor, steps.most
         bounds, scores, seconds = list[float](), list[float](), list[tuple[int, float]]()
-        arrays, first = self.scores.arrays, prices.copy()
+        first = prices.copy()
         most = max(math.ldexp(self.unit, EXACT_BITS), 4.0 * float(np.abs(first).sum()))
         while True:
-            room = min(max_iterations, chunk)
-            status = agree(
-                *arrays, state, found, rate, least_rate, rule, room, self.unit, prices, best_prices, heads, disputed,
-                choices, result, trace,
-            )  # fmt: skip
+            status = agree(automata, state, found, self.unit, steps._replace(most=min(remaining, chunk)), out)
             done = int(result[ITERATIONS])
             if is_watched:
-                steps.extend(choices[3 : 3 + done].copy())
-            bounds += trace[0, :done].tolist() if bound == math.inf else np.minimum(trace[0, :done], bound).tolist()
-            scores += trace[1, :done].tolist()
+                watched.extend(out.choices[3 : 3 + done].copy())
+            bounds += out.trace[0, :done].tolist() if bound == math.inf else np.minimum(out.trace[0, :done], bound).tolist()
+            scores += out.trace[1, :done].tolist()
             seconds.append((done, time.perf_counter()))
             self.iterations += done
             self.decoded += int(result[DECODED])
-            max_iterations -= done
+            remaining -= done
             found = float(result[SCORE])
-            if np.abs(best_prices).sum() > most:  # where there is no tree, prices grow for ever
-                return self.cut_off(state, first if bound == math.inf else lowest, bounds, scores, seconds)
+            if np.abs(out.best_prices).sum() > most:  # where there is no tree, prices grow for ever
+                cut_off = self.descend(state, first if bound == math.inf else lowest, -math.inf, ONCE)  # where sums are still exact
+                return cut_off._replace(bounds=[max(bound, cut_off.bound) for bound in bounds], scores=scores, seconds=seconds)
             if result[BOUND] < bound:
-                bound, lowest = float(result[BOUND]), best_prices.copy()
-            rate = float(result[RATE])
-            if status != TIRED or max_iterations <= 0 or rate < least_rate or seconds[-1][1] >= deadline:
+                bound, lowest = float(result[BOUND]), out.best_prices.copy()
+            steps = steps._replace(rate=float(result[RATE]))
+            if status != TIRED or remaining <= 0 or steps.rate < steps.least_rate or seconds[-1][1] >= deadline:
                 break
-        tree = heads if found > floor else None
+        tree = out.best_heads if found > floor else None
         lowest = lowest if bound < math.inf else prices
-        return Run(status, bound, lowest, tree, found, disputed, choices[:3], bounds, scores, seconds, steps)
-
-    def cut_off(self, state: Integers, prices: Scores, bounds: list[float], scores: list[float], seconds: list[tuple[int, float]]) -> Run:
-        """What is known at prices whose sums are still exact; bounds that were found at larger ones do not count."""
-        run = self.run(state, prices.copy(), -math.inf, rate=1.0, least_rate=0.0, rule=0, max_iterations=1, deadline=math.inf)
-        return replace(run, bounds=[max(bound, run.bound) for bound in bounds], scores=scores, seconds=seconds)
+        return Run(status, bound, lowest, tree, found, out.disputed, out.choices[:3], bounds, scores, seconds, watched)
 
     def tried(self, arcs: Scores) -> Run:
-        """Some steps, as training takes them: a good tree is enough."""
-        prices, tries = self.first_prices(arcs), TRIES
-        return self.run(self.state(()), prices, -math.inf, rate=1.0, least_rate=0.1, rule=0, max_iterations=tries, deadline=math.inf)
+        """As many steps as training takes."""
+        return self.run(self.state(()), self.first_prices(arcs), -math.inf, HEADS_IN_TRAINING)
 
     def choice(self, run: Run | None = None) -> tuple[NDArray[np.bool_], Integers]:
         """What heads chose in the end: modifiers (n + 1, n + 1), and their own heads, 0 if nobody asks. Without a run, at no prices."""
         n, n_arcs = self.scores.n_words, len(self.modifiers)
         if run is None:
-            prices, nothing = np.zeros((2, n_arcs)), -math.inf
-            run = self.run(self.state(()), prices, nothing, rate=1.0, least_rate=0.0, rule=0, max_iterations=1, deadline=math.inf)
+            run = self.run(self.state(()), np.zeros((2, n_arcs)), -math.inf, ONCE)
         chosen, heads = np.zeros((n + 1, n + 1), dtype=np.bool_), np.zeros(n, dtype=np.int64)
         down, up = np.flatnonzero(run.choices[1]), np.flatnonzero(run.choices[2])
         chosen[self.heads[down], self.modifiers[down]] = True
@@ -178,7 +164,7 @@ class Agreement:
         """
         n = self.scores.n_words
         slacks = np.full((2, len(self.modifiers)), np.inf)
-        if not automata_slacks(*self.scores.arrays, state, prices, slacks):
+        if not automata_slacks(self.scores.automata, state, prices, slacks):
             return None
         grand = self.scores.candidates.grand
         weights = np.full((n + 1, n + 1), -np.inf)
@@ -193,8 +179,7 @@ class Agreement:
 
     def bound(self, state: Integers, prices: Scores) -> float:
         """The dual at these prices."""
-        run = self.run(state, prices.copy(), -math.inf, rate=1.0, least_rate=0.0, rule=0, max_iterations=1, deadline=math.inf)
-        return run.bound
+        return self.run(state, prices.copy(), -math.inf, ONCE).bound
 
     def tell(self, run: Run, trace: Trace) -> None:
         """Tells whoever watches what tree and heads chose in every iteration."""
@@ -226,8 +211,9 @@ class Agreement:
         return HeadPrices(tuple(compress(self.numbers, needed)), tuple(compress(down, needed)), tuple(compress(up, needed)))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Run:
+class Run(NamedTuple):
+    """What steps came to."""
+
     status: int
     bound: float
     prices: Scores  # of the bound
@@ -239,6 +225,7 @@ class Run:
     scores: list[float]
     seconds: list[tuple[int, float]]
     steps: Sequence[Integers] = ()  # if somebody watches: who wants which arcs, after every iteration
+    is_over: bool = True  # False if there are more steps to take
 
     @property
     def is_agreed(self) -> bool:
@@ -258,13 +245,3 @@ class Run:
             before = now
         bounds = self.bounds if bound == math.inf else [max(min(bound, b), floor) for b in self.bounds]
         return Trace(tuple(bounds), tuple(self.scores), tuple(times))
-
-
-def run_of(at_once: AtOnce) -> Run:
-    """The same as `Agreement.run` returns."""
-    bound, score, steps = at_once.result[: ITERATIONS + 1].tolist()
-    bounds, scores = at_once.trace[:, : int(steps)].tolist()
-    heads, prices = at_once.heads if score > -math.inf else None, np.ascontiguousarray(at_once.prices)
-    choices = np.zeros((3, 0), dtype=np.int64)  # the last ones: only training asks for them
-    seconds = [(int(steps), time.perf_counter())]
-    return Run(at_once.status, bound, prices, heads, score, at_once.disputed, choices, bounds, scores, seconds)

@@ -6,29 +6,30 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
-from zerogap.dependency.candidate_arcs import Candidates
-from zerogap.grid import Scores
-from zerogap.kernels import float64, int64, kernel, readonly, writable
-from zerogap.problems.dependency.parts import SparseParts
+from zerogap.kernels import float64, int64, kernel, readonly
+from zerogap.oracles.heads.automata import TABLES_TO_FILL
 
 KINDS = ("siblings", "grandparents", "grandsiblings", "outermost")
 SIBLINGS, GRANDPARENTS, GRANDSIBLINGS, OUTERMOST = range(4)
 
 
-@kernel(
-    int64(
-        int64, readonly(int64, 1), readonly(float64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1),
-        readonly(int64, 1), readonly(int64, 1), readonly(float64, 1), writable(float64, 1),
-    )
-)  # fmt: skip
-def add_listed_parts(kind, keys, scores, heads, modifiers, modifier_start, context, starts, grand_start, grand, table):  # out: table
+@kernel(int64(int64, readonly(int64, 1), readonly(float64, 1), TABLES_TO_FILL))
+def add_listed_parts(kind, keys, scores, automata):  # out: the table of the kind
     """Keys are indices as numbers in base n + 1. Parts of arcs that are no candidates, or that no tree can have together, are left out."""
-    size = modifier_start.shape[0] // 2
+    modifier_start, modifiers, context = automata.modifier_start, automata.modifiers, automata.context
+    size = automata.contexts.shape[0]
+    table, starts = automata.pairs, automata.pair_start
+    if kind == GRANDPARENTS:
+        table, starts = automata.grand, automata.grand_start
+    elif kind == GRANDSIBLINGS:
+        table, starts = automata.joint, automata.joint_start
+    elif kind == OUTERMOST:
+        table, starts = automata.outer, automata.outer_start
     position = np.full((size, size), -1)
-    for a in range(heads.shape[0]):
-        position[heads[a], modifiers[a]] = a
+    for place in range(2 * size):
+        for a in range(modifier_start[place], modifier_start[place + 1]):
+            position[place >> 1, modifiers[a]] = a
     for i in range(keys.shape[0]):
         key = keys[i]
         m = key % size
@@ -52,7 +53,7 @@ def add_listed_parts(kind, keys, scores, heads, modifiers, modifier_start, conte
         k = 0
         if kind != SIBLINGS:
             above = position[key // size, h]
-            if above < 0 or grand[grand_start[place] + context[above] * q + j] == -np.inf:
+            if above < 0 or automata.grand[automata.grand_start[place] + context[above] * q + j] == -np.inf:
                 continue
             k = context[above]
         if kind == SIBLINGS:
@@ -64,10 +65,3 @@ def add_listed_parts(kind, keys, scores, heads, modifiers, modifier_start, conte
         else:
             table[starts[place] + k * (q + 1) + j + 1] += scores[i]
     return 0
-
-
-def add_listed(name: str, parts: SparseParts, c: Candidates, starts: NDArray[np.int64], grand: Scores, table: Scores) -> None:
-    """Adds the scores to `table`, laid out by `starts`; `grand` tells which heads of heads are possible."""
-    add_listed_parts(
-        KINDS.index(name), parts.keys, parts.scores, c.heads, c.modifiers, c.modifier_start, c.context, starts, c.grand_start, grand, table
-    )

@@ -30,6 +30,7 @@ from zerogap.oracles.trees.siblings import sibling_kernel
 from zerogap.problems.dependency.problem import Problem
 from zerogap.proof.certificate import Certificate, DynamicProgram, HeadPrices
 from zerogap.relax.candidate import Candidate
+from zerogap.relax.descent import close_gap, limits_of
 
 CHUNK_WORK = 10**8
 MOST_DENSE = 150  # words up to which arrays of all siblings are made, even if few arcs are left
@@ -112,7 +113,7 @@ def dynamic_program(problem: Problem, allowed: Allowed, parts: set[str]) -> Orac
 
 def agreement_of(problem: Problem, unit: float) -> Oracle:
     """Dual decomposition as a backbone: the problem without factors and labels, with other arcs."""
-    from zerogap.dependency.decoding.agreement.decoder import agreed  # most do without
+    from zerogap.dependency.decoding.agreement.decoder import HeadRelaxation  # most do without
     from zerogap.dependency.decoding.agreement.head_scores import head_scores
     from zerogap.dependency.decoding.agreement.relaxation import Agreement
 
@@ -131,7 +132,8 @@ def agreement_of(problem: Problem, unit: float) -> Oracle:
             return Candidate(heads.copy(), plain.score(plain.tree(heads)) + float(change))
 
         begin = time.perf_counter()
-        closed = agreed(agreement, agreement.first_prices(weights), candidate, begin=begin, time_limit=time_limit)
+        heads = HeadRelaxation(agreement, candidate, agreement.first_prices(weights), begin)
+        closed = close_gap(heads, limits_of(time_limit, begin=begin))
         if closed.best is None:
             plainly = isinstance(closed.certificate, HeadPrices)  # there is no tree at any prices
             return None, closed.bound, agreement.evidence(agreement.first_prices(weights)) if plainly else closed.certificate
