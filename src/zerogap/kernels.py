@@ -21,6 +21,7 @@ from zerogap.errors import NotCompiled
 
 __all__ = [
     "boolean",
+    "borrowing",
     "float64",
     "inlined",
     "inner",
@@ -119,6 +120,12 @@ def inner(function: Callable[..., Any]) -> Any:
 def inlined(function: Callable[..., Any]) -> Any:
     """Decorates what innermost loops do in several kernels: it is copied into them, where a call with many arrays would cost 50 ns."""
     return njit(inline="always")(function)
+
+
+def borrowing(function: Callable[..., Any]) -> Any:
+    """Decorates what innermost loops do with records: it is copied into its callers, and counts no references to the arrays of a record,
+    which would cost more than the call. It may neither make arrays nor return any."""
+    return njit(forceinline=True, _nrt=False)(function)  # type: ignore[call-overload]  # an option that its stubs lack
 
 
 def cache_path(dispatcher: Any) -> str:

@@ -240,7 +240,7 @@ def by_agreement(*, branch: bool) -> Callable[..., Solution[Tree]]:
         if problem.n_words == 0:
             heads, bound, _ = no_words(problem)
             return Solution(problem.tree(heads, heads), bound, bound, HeadPrices((), (), ()), Trace((bound,), (bound,), (0.0,)))
-        return dual_decomposition(problem, arcs, labels, branch=branch, time_limit=time_limit)
+        return dual_decomposition(problem, arcs, labels, branch=branch, tighten=branch, time_limit=time_limit)
 
     return decoder
 

@@ -92,7 +92,6 @@ def agree(automata, state, incumbent, unit, steps, out):  # out: out
     """
     flags, contexts, modifier_start, modifiers, context = automata[:5]
     pairs, pair_start, grand, grand_start = automata.pairs, automata.pair_start, automata.grand, automata.grand_start
-    lattices = automata.lattices
     rate, least_rate, most_iterations, rule = steps
     prices, best_prices, best_heads, disputed, choices, result, trace = out
     n = contexts.shape[0] - 1
@@ -135,7 +134,7 @@ def agree(automata, state, incumbent, unit, steps, out):  # out: out
     new_heads, arc_of_tree = np.empty(n, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
     last = np.empty(2 * n + 2, dtype=np.int64)
     separate = not flags & CHAIN  # modifiers do not care about each other: values of all contexts of a word are kept up to date
-    if flags & GRAND and not flags & (JOINT | OUTER) and lattices.node_start.shape[0] == 0:
+    if flags & GRAND and not flags & (JOINT | OUTER) and automata.lattices.node_start.shape[0] == 0:
         bound_contexts(automata, state, down, first_context, values)
     bound, decoded = np.inf, 0
     previous, rises, since, scale = np.inf, result[RISES], 0, result[SCALE]
@@ -201,7 +200,7 @@ def agree(automata, state, incumbent, unit, steps, out):  # out: out
                 value = 0.0
                 for side in range(1 if h == 0 else 0, 2):
                     place = 2 * h + side
-                    if has_lattice(place, lattices):
+                    if has_lattice(place, automata):
                         found, ends[side] = lattice_value(place, k, automata, state, down, v[side], back[side])
                         value += found
                     elif flags & CHAIN:
@@ -228,11 +227,11 @@ def agree(automata, state, incumbent, unit, steps, out):  # out: out
                 first = modifier_start[place]
                 for a in range(first, modifier_start[place + 1]):
                     of_down[a] = 0 if flags & CHAIN else taken[a]
-                if has_lattice(place, lattices):
+                if has_lattice(place, automata):
                     node = ends[side]
-                    while node > lattices.node_start[place]:
-                        of_down[first + lattices.node_modifier[node]] = 1
-                        node = back[side, node - lattices.node_start[place]]
+                    while node > automata.lattices.node_start[place]:
+                        of_down[first + automata.lattices.node_modifier[node]] = 1
+                        node = back[side, node - automata.lattices.node_start[place]]
                 elif flags & CHAIN:
                     j = ends[side]
                     while j >= 0:

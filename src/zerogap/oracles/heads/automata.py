@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from zerogap.grid import Integers, Scores
-from zerogap.kernels import float64, inlined, inner, int64, readonly, record, writable
+from zerogap.kernels import borrowing, float64, inner, int64, readonly, record, writable
 
 LEFT, RIGHT = 0, 1
 CLOSED, OPEN, REQUIRED = 0, 1, 2  # states of an arc
@@ -73,15 +73,16 @@ def automata_type(scores: Any) -> Any:
 AUTOMATA, TABLES_TO_FILL = automata_type(READ_SCORES), automata_type(writable(float64, 1))
 
 
-@inlined
+@borrowing
 def flags_at(h, automata):
     """What is scored of this head: the root has no head of its own."""
     return automata.flags if h > 0 else automata.flags & ~(GRAND | JOINT | OUTER)
 
 
-@inlined
-def has_lattice(place, lattices):
-    return lattices.node_start.shape[0] > 0 and lattices.node_start[place] < lattices.node_start[place + 1]
+@borrowing
+def has_lattice(place, automata):
+    start = automata.lattices.node_start
+    return start.shape[0] > 0 and start[place] < start[place + 1]
 
 
 @inner
@@ -95,16 +96,13 @@ def longest_side(automata):
     return longest
 
 
-@inlined
+@borrowing
 def side_value(place, k, automata, state, down, v, back):  # out: v, back (scratch)
     """The best path of a side for context k, and its last modifier's number, -1 for none."""
     h, side = place >> 1, place & 1
-    flags, modifier_start = flags_at(h, automata), automata.modifier_start
-    pairs, pair_start, stops = automata.pairs, automata.pair_start, automata.stops
-    grand, grand_start = automata.grand, automata.grand_start
-    joint, joint_start, outer, outer_start = automata.joint, automata.joint_start, automata.outer, automata.outer_start
-    first = modifier_start[place]
-    q = modifier_start[place + 1] - first
+    flags = flags_at(h, automata)
+    first = automata.modifier_start[place]
+    q = automata.modifier_start[place + 1] - first
     stop = first + place
     single = h == 0 and flags & SINGLE_ROOT
     low = -1  # the last required modifier so far: nothing before it may be the previous one
@@ -114,32 +112,32 @@ def side_value(place, k, automata, state, down, v, back):  # out: v, back (scrat
             v[j] = -np.inf
             continue
         best, chosen = -np.inf, -1
-        row = pair_start[place] + j
+        row = automata.pair_start[place] + j
         if low < 0:
-            best = pairs[row] + (joint[joint_start[place] + k * (q + 1) * q + j] if flags & JOINT else 0.0)
+            best = automata.pairs[row] + (automata.joint[automata.joint_start[place] + k * (q + 1) * q + j] if flags & JOINT else 0.0)
         if not single:
             if flags & JOINT:
-                block = joint_start[place] + k * (q + 1) * q + j
+                block = automata.joint_start[place] + k * (q + 1) * q + j
                 for i in range(max(low, 0), j):
-                    score = v[i] + pairs[row + (i + 1) * q] + joint[block + (i + 1) * q]
+                    score = v[i] + automata.pairs[row + (i + 1) * q] + automata.joint[block + (i + 1) * q]
                     if score > best:
                         best, chosen = score, i
             else:
                 for i in range(max(low, 0), j):
-                    score = v[i] + pairs[row + (i + 1) * q]
+                    score = v[i] + automata.pairs[row + (i + 1) * q]
                     if score > best:
                         best, chosen = score, i
         if flags & GRAND:
-            best += grand[grand_start[place] + k * q + j]
+            best += automata.grand[automata.grand_start[place] + k * q + j]
         v[j], back[j] = best - down[a], chosen
         if state[a] == REQUIRED:
             low = j
     best, last = -np.inf, -1
-    ends = outer_start[place] + k * (q + 1)
+    ends = automata.outer_start[place] + k * (q + 1)
     if low < 0 and (h > 0 or side == LEFT):
-        best = stops[stop] + (outer[ends] if flags & OUTER else 0.0)
+        best = automata.stops[stop] + (automata.outer[ends] if flags & OUTER else 0.0)
     for j in range(max(low, 0), q):
-        score = v[j] + stops[stop + j + 1] + (outer[ends + j + 1] if flags & OUTER else 0.0)
+        score = v[j] + automata.stops[stop + j + 1] + (automata.outer[ends + j + 1] if flags & OUTER else 0.0)
         if score > best:
             best, last = score, j
     return best, last
@@ -152,12 +150,10 @@ def lattice_value(place, k, automata, state, down, v, back):  # out: v, back (sc
     A node is a state and the modifier that led to it; nodes come in the order of their modifiers, after one that stands for the start.
     """
     h, side = place >> 1, place & 1
-    flags, modifier_start = flags_at(h, automata), automata.modifier_start
+    flags = flags_at(h, automata)
     node_start, node_modifier, node_stop, edge_start, edge_from, edge_weight = automata.lattices
-    grand, grand_start = automata.grand, automata.grand_start
-    joint, joint_start, outer, outer_start = automata.joint, automata.joint_start, automata.outer, automata.outer_start
-    first = modifier_start[place]
-    q = modifier_start[place + 1] - first
+    first = automata.modifier_start[place]
+    q = automata.modifier_start[place + 1] - first
     start = node_start[place]
     single = h == 0 and flags & SINGLE_ROOT
     v[0] = 0.0
@@ -175,43 +171,42 @@ def lattice_value(place, k, automata, state, down, v, back):  # out: v, back (sc
                     continue
                 score = v[edge_from[e] - start] + edge_weight[e]
                 if flags & JOINT:
-                    score += joint[joint_start[place] + (k * (q + 1) + i + 1) * q + j]
+                    score += automata.joint[automata.joint_start[place] + (k * (q + 1) + i + 1) * q + j]
                 if score > best:
                     best, chosen = score, edge_from[e]
             if flags & GRAND:
-                best += grand[grand_start[place] + k * q + j]
+                best += automata.grand[automata.grand_start[place] + k * q + j]
             best -= down[first + j]
         v[node - start], back[node - start] = best, chosen
     for j in range(behind, q):
         low = j if state[first + j] == REQUIRED else low
     best, last = -np.inf, -1
-    ends = outer_start[place] + k * (q + 1)
+    ends = automata.outer_start[place] + k * (q + 1)
     if low < 0 and (h > 0 or side == LEFT):
-        best, last = node_stop[start] + (outer[ends] if flags & OUTER else 0.0), start
+        best, last = node_stop[start] + (automata.outer[ends] if flags & OUTER else 0.0), start
     for node in range(start + 1, node_start[place + 1]):
         j = node_modifier[node]
         if j >= low:
-            score = v[node - start] + node_stop[node] + (outer[ends + j + 1] if flags & OUTER else 0.0)
+            score = v[node - start] + node_stop[node] + (automata.outer[ends + j + 1] if flags & OUTER else 0.0)
             if score > best:
                 best, last = score, node
     return best, last
 
 
-@inlined
+@borrowing
 def free_value(place, k, automata, state, down, taken):  # out: taken (arcs,)
     """The same if modifiers do not care about each other: each is taken if it is worth it. The root takes one at least, or exactly one."""
     h = place >> 1
-    flags, modifier_start, pairs, pair_start = flags_at(h, automata), automata.modifier_start, automata.pairs, automata.pair_start
-    grand, grand_start = automata.grand, automata.grand_start
-    first = modifier_start[place]
+    flags = flags_at(h, automata)
+    first = automata.modifier_start[place]
     total, best, best_arc, required = 0.0, -np.inf, -1, False
-    for a in range(first, modifier_start[place + 1]):
+    for a in range(first, automata.modifier_start[place + 1]):
         taken[a] = 0
         if state[a] == CLOSED:
             continue
-        worth = pairs[pair_start[place] + a - first] - down[a]
+        worth = automata.pairs[automata.pair_start[place] + a - first] - down[a]
         if flags & GRAND:
-            worth += grand[grand_start[place] + k * (modifier_start[place + 1] - first) + a - first]
+            worth += automata.grand[automata.grand_start[place] + k * (automata.modifier_start[place + 1] - first) + a - first]
         if worth > 0.0 or state[a] == REQUIRED:
             total += worth
             taken[a] = 1
@@ -220,7 +215,7 @@ def free_value(place, k, automata, state, down, taken):  # out: taken (arcs,)
             required = state[a] == REQUIRED
     if h == 0:
         if flags & SINGLE_ROOT:
-            for a in range(first, modifier_start[place + 1]):
+            for a in range(first, automata.modifier_start[place + 1]):
                 taken[a] = 0
             total = 0.0
         if best_arc < 0:
@@ -237,8 +232,7 @@ def bound_contexts(automata, state, down, first_context, values):
 
     It is what a head does score if modifiers do not care about each other.
     """
-    flags, modifier_start, pairs, pair_start = automata.flags, automata.modifier_start, automata.pairs, automata.pair_start
-    stops, grand, grand_start = automata.stops, automata.grand, automata.grand_start
+    flags = automata.flags
     longest = longest_side(automata)
     most, at_least = np.empty(longest), np.empty(longest)
     for h in range(1, automata.contexts.shape[0]):
@@ -246,27 +240,27 @@ def bound_contexts(automata, state, down, first_context, values):
         for c in range(begin, end):
             values[c] = 0.0
         for place in range(2 * h, 2 * h + 2):
-            first = modifier_start[place]
-            q = modifier_start[place + 1] - first
+            first = automata.modifier_start[place]
+            q = automata.modifier_start[place + 1] - first
             for j in range(q):
-                most[j] = pairs[pair_start[place] + j]
+                most[j] = automata.pairs[automata.pair_start[place] + j]
             last = 0.0
             if flags & CHAIN:
                 for p in range(1, q):
-                    row = pair_start[place] + p * q
+                    row = automata.pair_start[place] + p * q
                     for j in range(p, q):
-                        most[j] = max(most[j], pairs[row + j])
-                last = stops[first + place]
+                        most[j] = max(most[j], automata.pairs[row + j])
+                last = automata.stops[first + place]
                 for j in range(q):
-                    last = max(last, stops[first + place + j + 1])
+                    last = max(last, automata.stops[first + place + j + 1])
             for j in range(q):
                 most[j] = most[j] - down[first + j] if state[first + j] != CLOSED else -np.inf
                 at_least[j] = -np.inf if state[first + j] == REQUIRED else 0.0
             for c in range(begin, end):
-                row = grand_start[place] + (c - begin) * q
+                row = automata.grand_start[place] + (c - begin) * q
                 total = last
                 for j in range(q):
-                    total += max(most[j] + grand[row + j], at_least[j])
+                    total += max(most[j] + automata.grand[row + j], at_least[j])
                 values[c] += total
 
 
@@ -274,10 +268,7 @@ def bound_contexts(automata, state, down, first_context, values):
 def tree_score(heads, position, automata, last, v, back):  # out: last (2 (n + 1),), v, back (scratch)
     """The score of a tree by the automata; -inf if it is forbidden."""
     n = heads.shape[0]
-    flags, modifier_start, context, lattices = automata.flags, automata.modifier_start, automata.context, automata.lattices
-    pairs, pair_start, stops = automata.pairs, automata.pair_start, automata.stops
-    grand, grand_start = automata.grand, automata.grand_start
-    joint, joint_start, outer, outer_start = automata.joint, automata.joint_start, automata.outer, automata.outer_start
+    flags = automata.flags
     for place in range(2 * n + 2):
         last[place] = 0
     total = 0.0
@@ -287,38 +278,38 @@ def tree_score(heads, position, automata, last, v, back):  # out: last (2 (n + 1
         if (m > h) != (side == RIGHT):
             continue
         place = 2 * h + side
-        if has_lattice(place, lattices):
+        if has_lattice(place, automata):
             continue
         a = position[h, m]
-        first = modifier_start[place]
-        q = modifier_start[place + 1] - first
+        first = automata.modifier_start[place]
+        q = automata.modifier_start[place + 1] - first
         j = a - first
-        total += pairs[pair_start[place] + (last[place] * q if flags & CHAIN else 0) + j]
+        total += automata.pairs[automata.pair_start[place] + (last[place] * q if flags & CHAIN else 0) + j]
         if h > 0 and flags & (GRAND | JOINT):
-            k = context[position[heads[h - 1], h]]
+            k = automata.context[position[heads[h - 1], h]]
             if flags & GRAND:
-                total += grand[grand_start[place] + k * q + j]
+                total += automata.grand[automata.grand_start[place] + k * q + j]
             if flags & JOINT:
-                total += joint[joint_start[place] + (k * (q + 1) + last[place]) * q + j]
+                total += automata.joint[automata.joint_start[place] + (k * (q + 1) + last[place]) * q + j]
         last[place] = j + 1
     if flags & CHAIN:
         for place in range(1, 2 * n + 2):
             h = place >> 1
-            if has_lattice(place, lattices):
+            if has_lattice(place, automata):
                 continue
-            total += stops[modifier_start[place] + place + last[place]]
+            total += automata.stops[automata.modifier_start[place] + place + last[place]]
             if flags & OUTER and h > 0:
-                q = modifier_start[place + 1] - modifier_start[place]
-                total += outer[outer_start[place] + context[position[heads[h - 1], h]] * (q + 1) + last[place]]
-    if lattices.node_start.shape[0] > 0:  # the best path through all modifiers of the tree, and no others
-        size = modifier_start[2 * n + 2]
+                q = automata.modifier_start[place + 1] - automata.modifier_start[place]
+                total += automata.outer[automata.outer_start[place] + automata.context[position[heads[h - 1], h]] * (q + 1) + last[place]]
+    if automata.lattices.node_start.shape[0] > 0:  # the best path through all modifiers of the tree, and no others
+        size = automata.modifier_start[2 * n + 2]
         state, free = np.zeros(size, dtype=np.int64), np.zeros(size)
         for m in range(1, n + 1):
             state[position[heads[m - 1], m]] = REQUIRED
         for place in range(1, 2 * n + 2):
-            if has_lattice(place, lattices):
+            if has_lattice(place, automata):
                 h = place >> 1
-                k = context[position[heads[h - 1], h]] if h > 0 else 0
+                k = automata.context[position[heads[h - 1], h]] if h > 0 else 0
                 found, _ = lattice_value(place, k, automata, state, free, v, back)
                 total += found
     return total

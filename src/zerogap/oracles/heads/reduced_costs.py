@@ -62,7 +62,7 @@ def automata_slacks(automata, state, prices, slacks):
                 if h == 0 and side == LEFT:
                     best_side[side, k] = 0.0
                     continue
-                if has_lattice(place, automata.lattices):
+                if has_lattice(place, automata):
                     best, _ = lattice_value(place, k, automata, state, down, v, back)
                     best_side[side, k] = best
                     for j in range(q):

@@ -40,10 +40,11 @@ def dual_decomposition(
     labels: Integers | None,
     *,
     branch: bool = True,
+    tighten: bool = True,
     steps: Steps | None = None,
     time_limit: float | None = None,
 ) -> Solution[Tree]:
-    """The best tree by algorithms 8 and 9, and where they stop, with `branch`, by more.
+    """The best tree by algorithms 8 and 9, and where they stop, with `tighten` and `branch`, by more.
 
     `arcs` and `labels` (n + 1, n + 1) are the scores of arcs with their best labels, and those; `steps` are those at the root, by default
     from the gap and soon at an end, and without branching slower and to a lower bound. Raises Infeasible if there is no tree.
@@ -70,7 +71,7 @@ def dual_decomposition(
     agreement = Agreement(head_scores(problem, arcs), problem.resolution)
     if prices is None:
         prices = agreement.most_prices(arcs) if branch and at_root.rule == POLYAK else agreement.first_prices(arcs)
-    heads = HeadRelaxation(agreement, candidate, prices, begin, at_root, tightens=branch)
+    heads = HeadRelaxation(agreement, candidate, prices, begin, at_root, tighten)
     top = heads.bounded(run._replace(prices=prices), (), run.trace(begin)) if run is not None and run.is_over else None
     limits = limits_of(time_limit, None if branch else 1, begin=begin)
     closed = close_gap(heads, limits, top=top)
