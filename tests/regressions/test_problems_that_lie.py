@@ -6,7 +6,7 @@ import pytest
 import zerogap
 from zerogap import dependency, sequence
 from zerogap.errors import InputError, VerificationError
-from zerogap.problems.dependency.factor_arrays import FactorArrays
+from zerogap.problems.dependency.factor import FactorArrays
 from zerogap.problems.dependency.head_automaton import HeadAutomaton
 from zerogap.problems.sequence.constraints import Constraint, at_least, disallow
 from zerogap.proof import Solution

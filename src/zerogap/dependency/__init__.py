@@ -3,15 +3,16 @@
 from typing import TYPE_CHECKING
 
 from zerogap._lazy import lazy
-from zerogap.problems.dependency.factor_arrays import Factor, FactorArrays
-from zerogap.problems.dependency.head_automaton import HeadAutomaton, trigram_automaton
+from zerogap.problems.dependency.factor import Factor, FactorArrays
+from zerogap.problems.dependency.head_automaton import HeadAutomaton
 from zerogap.problems.dependency.parts import Lazy, Parts, Sparse
 from zerogap.problems.dependency.problem import LabelledTree, Problem
 
 if TYPE_CHECKING:
     from zerogap.dependency.decoding.methods import decode, decode_many
     from zerogap.dependency.decoding.posteriors import Marginals, marginals, max_marginals
-    from zerogap.problems.dependency.factors import any_of, valency, valid_factors
+    from zerogap.dependency.sums_of_factors import any_of, valency, valid_factors
+    from zerogap.dependency.trigrams import trigram_automaton
 
 __all__ = [
     "Factor", "FactorArrays", "HeadAutomaton", "LabelledTree", "Lazy", "Marginals", "Parts", "Problem", "Sparse", "any_of", "decode",
@@ -21,6 +22,7 @@ __all__ = [
 __getattr__, _ = lazy(
     __name__,
     dict.fromkeys(("decode", "decode_many"), "zerogap.dependency.decoding.methods")
-    | dict.fromkeys(("any_of", "valency", "valid_factors"), "zerogap.problems.dependency.factors")
+    | dict.fromkeys(("any_of", "valency", "valid_factors"), "zerogap.dependency.sums_of_factors")
+    | {"trigram_automaton": "zerogap.dependency.trigrams"}
     | dict.fromkeys(("Marginals", "marginals", "max_marginals"), "zerogap.dependency.decoding.posteriors"),
 )

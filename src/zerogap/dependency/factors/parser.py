@@ -37,7 +37,7 @@ from zerogap.grid import Scores, round_to_grid
 from zerogap.oracles.trees.best_heads import keep_best
 from zerogap.oracles.trees.eisner import eisner_kernel
 from zerogap.oracles.trees.projective_marginals import projective_marginals, projective_max_marginals
-from zerogap.problems.dependency.factor_arrays import FactorArrays
+from zerogap.problems.dependency.factor import FactorArrays
 from zerogap.problems.dependency.parts import parts_as_given
 from zerogap.problems.dependency.problem import Heads, Problem, sibling_problem
 from zerogap.proof.solution import Solution

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from zerogap.errors import InputError, InvalidStructure, ScoreShapeError
 from zerogap.grid import Scores, as_scores, check_scores, choose_resolution, largest_magnitude, round_to_grid, rounded_together
-from zerogap.problems.dependency.factor_arrays import Factor, FactorArrays, copied, read_factors
+from zerogap.problems.dependency.factor import Factor, FactorArrays, copied, read_factors
 from zerogap.problems.dependency.head_automaton import HeadAutomaton, read_automata, with_weights
 from zerogap.problems.dependency.parts import ORDERS, DenseParts, Parts, SparseParts, n_parts, parts_of_tree, read_parts
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from zerogap.grid import Scores, unit_of
 from zerogap.oracles.factors.lists import sort_out
-from zerogap.problems.dependency.factor_arrays import FactorArrays
+from zerogap.problems.dependency.factor import FactorArrays
 from zerogap.problems.dependency.problem import Problem
 
 Integers = NDArray[np.int64]

@@ -18,9 +18,9 @@ from zerogap.dependency.decoding.factors import search as factor_search
 from zerogap.dependency.decoding.factors import tables as layout
 from zerogap.dependency.decoding.factors.decoder import decode_with_factors
 from zerogap.dependency.decoding.methods import with_best_labels
+from zerogap.dependency.sums_of_factors import any_of, valency, valid_factors
 from zerogap.errors import Infeasible, InputError, ScoreError, UnknownMethod, VerificationError
-from zerogap.problems.dependency.factor_arrays import FactorArrays
-from zerogap.problems.dependency.factors import any_of, valency, valid_factors
+from zerogap.problems.dependency.factor import FactorArrays
 from zerogap.proof.certificate import FactorShares, Leaf, Leaves, Narrowed
 from zerogap.proof.files import solution_from_json, solution_to_json
 from zerogap.proof.verify import verify

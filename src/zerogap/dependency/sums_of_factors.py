@@ -15,7 +15,7 @@ from typing import Any
 
 from zerogap.errors import InputError
 from zerogap.grid import check_scores
-from zerogap.problems.dependency.factor_arrays import read_factors
+from zerogap.problems.dependency.factor import read_factors
 
 Arc = tuple[int, int]
 Term = tuple[tuple[Arc, ...], float]
