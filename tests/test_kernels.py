@@ -75,6 +75,48 @@ def test_records_that_kernels_make():
     assert (products_with_itself(4, out), out.tolist()) == (14.0, [0.0, 1.0, 4.0, 9.0])
 
 
+class Ends(NamedTuple):
+    """Two columns of one type."""
+
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+
+
+ENDS = record(Ends, readonly(int64, 1), readonly(int64, 1))
+
+
+@kernel(int64(ENDS))
+def distance(ends):
+    return ends.last.sum() - ends.first.sum()
+
+
+@kernel(int64(writable(int64, 1), writable(int64, 1)))
+def distance_both_ways(first, last):
+    return distance(Ends(first, last)) - distance(Ends(last, first))
+
+
+def test_records_may_have_fields_of_one_type():
+    first, last = np.arange(3), np.arange(3) + 1
+    for _ in range(2):
+        assert distance(Ends(first, last)) == 3
+        assert distance_both_ways(first, last) == 6
+    with pytest.raises(TypeError):
+        distance(Ends(first, np.arange(3.0)))
+
+
+def test_the_first_call_takes_no_wrong_arrays():
+    """Numba itself checks the arguments of later calls only."""
+
+    @kernel(float64(readonly(float64, 1)))
+    def total(values):
+        return values.sum()
+
+    for wrong in (np.arange(3), np.arange(6.0)[::2], np.zeros((1, 1)), 1.0):
+        with pytest.raises(TypeError):
+            total(wrong)
+    assert total(np.arange(3.0)) == total(values=np.arange(3.0)) == 3.0
+
+
 def test_threads_compile_a_kernel_once():
     @kernel(int64(int64))
     def next_number(x):

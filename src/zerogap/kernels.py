@@ -1,4 +1,4 @@
-"""How kernels are compiled: each on its first call, with one explicit signature, cached on disk, without the GIL.
+"""How kernels are compiled: each on its first call, with one explicit signature, cached on disk (zerogap.kernel_cache), without the GIL.
 
 A signature says which arrays a kernel reads (read-only ones, for which writable ones may stand) and which it fills (writable ones).
 Importing a module compiles nothing. The first call of a kernel, from Python or while a kernel that calls it is compiled, reads the
@@ -8,6 +8,7 @@ cache or compiles. With NUMBA_DISABLE_JIT=1 kernels are plain Python.
 from __future__ import annotations
 
 import importlib
+import inspect
 import sys
 from collections.abc import Callable, Collection
 from typing import Any
@@ -18,6 +19,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.imputils import lower_cast
 
 from zerogap.errors import NotCompiled
+from zerogap.kernel_cache import KernelCache
 
 __all__ = [
     "boolean",
@@ -70,14 +72,15 @@ def convert_by_field(given: Any, context: Any, wanted: Any) -> Any:
     return None if any(kind is None for kind in kinds) else max(kinds)
 
 
-setattr(types.NamedTuple, "can_convert_to", convert_by_field)  # noqa: B010  # for the eyes of mypy
-
-
-@lower_cast(types.NamedTuple, types.NamedTuple)  # type: ignore[no-untyped-call]
 def cast_by_field(context: Any, builder: Any, given: Any, wanted: Any, value: Any) -> Any:
     """The same for a record that one kernel makes and hands to another."""
     fields = zip(cgutils.unpack_tuple(builder, value), given, wanted, strict=True)  # type: ignore[no-untyped-call]
     return context.make_tuple(builder, wanted, [context.cast(builder, field, one, other) for field, one, other in fields])
+
+
+for one in (types.NamedTuple, types.NamedUniTuple):  # the second has fields of one type
+    setattr(one, "can_convert_to", convert_by_field)  # noqa: B010  # for the eyes of mypy
+    lower_cast(one, types.NamedTuple)(cast_by_field)  # type: ignore[no-untyped-call]
 
 
 def kernel(signature: Any) -> Callable[[Callable[..., Any]], Any]:
@@ -87,10 +90,10 @@ def kernel(signature: Any) -> Callable[[Callable[..., Any]], Any]:
 
 def lazily_compiled(function: Callable[..., Any], signature: Any) -> Any:
     """A dispatcher of Numba that compiles its one signature when it is first asked for something, by Python or by another kernel."""
-    dispatcher: Any = njit(cache=True, nogil=True)(function)
+    dispatcher: Any = cached(function)
     template_of = dispatcher.get_call_template
 
-    def compile_now(*arguments: Any, **named: Any) -> Any:
+    def compile_now() -> Any:
         with global_compiler_lock:  # Numba's own: another thread may compile a kernel that calls this one
             if dispatcher._can_compile:
                 if not is_cached(dispatcher):
@@ -102,19 +105,35 @@ def lazily_compiled(function: Callable[..., Any], signature: Any) -> Any:
                 dispatcher.disable_compile()
         return dispatcher.overloads[dispatcher.signatures[0]].entry_point
 
+    def compile_for_call(*arguments: Any, **named: Any) -> Any:
+        compiled = compile_now()
+        for given, wanted in zip(inspect.signature(function).bind(*arguments, **named).args, signature.args, strict=True):
+            kind = dispatcher.typeof_pyval(given)
+            if dispatcher.typingctx.can_convert(kind, wanted) is None:  # Numba calls what this returns without a look at the arguments
+                raise TypeError(f"{function.__module__}.{function.__name__} takes {wanted}, not {kind}.")
+        return compiled
+
     def call_template(arguments: Any, named: Any) -> Any:
         compile_now()
         return template_of(arguments, named)
 
+    dispatcher.signature = signature
     dispatcher.compile_now = compile_now  # for `zerogap compile`
-    dispatcher._compile_for_args = compile_now  # what a call from Python asks for when it finds nothing compiled
+    dispatcher._compile_for_args = compile_for_call  # what a call from Python asks for when it finds nothing compiled
     dispatcher.get_call_template = call_template  # what the compiler of another kernel asks for
     return dispatcher
 
 
+def cached(function: Callable[..., Any]) -> Any:
+    dispatcher: Any = njit(nogil=True)(function)
+    if not config.DISABLE_JIT:  # type: ignore[attr-defined]  # set by numba
+        dispatcher._cache = KernelCache(dispatcher)
+    return dispatcher
+
+
 def inner(function: Callable[..., Any]) -> Any:
-    """Decorates a small function that kernels of the same module call: it takes its types from them."""
-    return njit(cache=True, nogil=True)(function)
+    """Decorates a small function that kernels call: it takes its types from them."""
+    return cached(function)
 
 
 def inlined(function: Callable[..., Any]) -> Any:
@@ -129,23 +148,25 @@ def borrowing(function: Callable[..., Any]) -> Any:
 
 
 def cache_path(dispatcher: Any) -> str:
-    """The folder where numba keeps the compiled kernel."""
+    """The folder where the compiled kernel is kept."""
     return str(dispatcher._cache.cache_path)
 
 
 def is_cached(dispatcher: Any) -> bool:
-    """Whether numba has the kernel on disk, as its source is now."""
-    try:
-        return bool(dispatcher._cache._cache_file._load_index())
-    except OSError:
-        return False
+    """Whether the kernel is on disk, as its source and that of all that it calls are now."""
+    return bool(dispatcher._cache.is_saved(dispatcher.signature, dispatcher.targetctx))
+
+
+def kernels_of(module: str) -> dict[str, Any]:
+    """The kernels that a module defines, by name."""
+    inside = vars(importlib.import_module(module)).items()
+    return {name: value for name, value in inside if hasattr(value, "compile_now") and value.__module__ == module}
 
 
 def compile_module(name: str, only: Collection[str] | None = None) -> None:
     """Compiles the kernels of a module, all or some, for the cache."""
-    for kernel_name, value in vars(importlib.import_module(name)).items():
-        mine = hasattr(value, "compile_now") and value.__module__ == name and (only is None or kernel_name in only)
-        if mine and not is_cached(value):
+    for kernel_name, value in kernels_of(name).items():
+        if (only is None or kernel_name in only) and not is_cached(value):
             value.compile_now()
 
 

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from zerogap.errors import Infeasible
 from zerogap.grid import Scores
+from zerogap.kernels import inner
 
 if TYPE_CHECKING:
     from zerogap.oracles.parses.cky import IndexedGrammar
@@ -36,7 +36,7 @@ class Grids:
     after: dict[tuple[int, int], Scores]
 
 
-@njit(cache=True, nogil=True)  # compiled when it is called for the first time
+@inner
 def join(
     pair_start: Any, pair_right: Any, parent_start: Any, parents: Any, scores: Any,
     left_symbols: Any, left: Any, right_row: Any, right: Any, row_of: Any, cell: Any,

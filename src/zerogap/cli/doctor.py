@@ -11,6 +11,7 @@ from pathlib import Path
 
 import typer
 
+import zerogap
 from zerogap import __version__
 from zerogap.cli.progress import progress
 from zerogap.errors import ZerogapError
@@ -85,9 +86,13 @@ def usable_threads() -> int:
 
 
 def kernel_cache() -> tuple[int, Path]:
-    """How many kernels are compiled on this machine, and where they are kept."""
-    from zerogap import kernels as compiling
+    """How many compiled kernels are kept on this machine, and where."""
+    from zerogap.kernels import cache_path
     from zerogap.oracles.hypergraphs.best_path import inside_max
 
-    folder = Path(compiling.cache_path(inside_max)) if hasattr(inside_max, "py_func") else Path("nowhere (compilation is off)")
-    return len(list(folder.glob("*.nbi"))) if folder.is_dir() else 0, folder
+    if not hasattr(inside_max, "py_func"):
+        return 0, Path("nowhere (compilation is off)")
+    folder = Path(cache_path(inside_max))
+    package = Path(zerogap.__file__).parent
+    folder = package if package in folder.parents else folder  # kernels lie beside their sources
+    return sum(1 for _ in folder.rglob("zerogap.*.nbc")), folder

@@ -11,7 +11,6 @@ compiles the kernels that the tasks need (without any: every kernel there is), a
 from __future__ import annotations
 
 import ast
-import importlib
 import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -19,10 +18,9 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from functools import cache
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
 import zerogap
-from zerogap.kernels import compile_module, is_cached
+from zerogap.kernels import compile_module, is_cached, kernels_of
 
 KERNELS = {"zerogap.kernels"}  # who imports this has kernels
 Report = Callable[[int, int], object]  # modules that are done, and all
@@ -106,12 +104,6 @@ def needed_kernels(tasks: Iterable[str]) -> dict[str, set[str]]:
             if (path == module or path.startswith(f"{module}.")) and (names := kernels_of(path)):
                 found.setdefault(path, set()).update(names)
     return found
-
-
-def kernels_of(module: str) -> dict[str, Any]:
-    """The kernels that a module defines, by name."""
-    inside = vars(importlib.import_module(module)).items()
-    return {name: value for name, value in inside if hasattr(value, "compile_now") and value.__module__ == module}
 
 
 def missing(tasks: Iterable[str]) -> list[str]:

@@ -131,8 +131,7 @@ def listening(address: Address) -> socket.socket:
 
 def import_others() -> bool:
     """Imports what problems of all kinds take; whether some of the kernels are not compiled."""
-    from zerogap.kernels import is_cached
-    from zerogap.pipeline.kernels import kernels_of
+    from zerogap.kernels import is_cached, kernels_of
 
     for name in (*OTHERS, *(name for names in USED.values() for name in names)):
         import_module(name)

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import FormatError, InputError
+from zerogap.kernels import inlined, inner
 from zerogap.papers.rush2014.transition_parser.system import (
     FRONT,
     GROUPS,
@@ -40,11 +41,9 @@ from zerogap.papers.rush2014.transition_parser.system import (
     attach,
     check_beam,
     check_sentence,
-    compiled,
     corpus_of,
     features_of,
     fill_sums,
-    inlined,
     is_allowed,
     key_of,
     read_state,
@@ -144,7 +143,7 @@ def find_groups(s, state, n, plan, space, bits, wanted):  # out: space.spots[s],
     return wanted
 
 
-@compiled
+@inner
 def look_up(keys, spots, cells, known_sums):  # out: known_sums, added to
     """Adds the weights of features where they are wanted."""
     shift, mask = shift_of(cells.shape[0]), cells.shape[0] - 1
@@ -206,7 +205,7 @@ def push(heap, size, value):  # out: heap
     heap[at] = value
 
 
-@compiled
+@inner
 def best_actions(words, types, plan, cells, beam, bits, mode, given, space):  # out: space.actions, space.scores
     """The best derivation that the beam finds; returns how many of its actions are in space.actions.
 
@@ -279,7 +278,7 @@ def best_actions(words, types, plan, cells, beam, bits, mode, given, space):  # 
     return steps
 
 
-@compiled
+@inner
 def parse_corpus(corpus, plan, cells, beam, bits, space, heads, actions, scores):  # out: heads (words), actions (2 words), scores
     """The best derivations of all sentences, and their trees."""
     for s in range(corpus.start.shape[0] - 1):
@@ -292,7 +291,7 @@ def parse_corpus(corpus, plan, cells, beam, bits, space, heads, actions, scores)
     return 0
 
 
-@compiled
+@inner
 def fill_cells(keys, lanes, cells):  # out: cells, which are empty
     shift, mask = shift_of(cells.shape[0]), cells.shape[0] - 1
     for i in range(keys.shape[0]):

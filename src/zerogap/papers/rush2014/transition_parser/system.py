@@ -29,10 +29,10 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from zerogap.errors import InputError, UnknownMethod
+from zerogap.kernels import inlined, inner
 
 if TYPE_CHECKING:
     from zerogap.dependency.sentence import Sentence
@@ -82,8 +82,6 @@ s0.{p}+s0l.{p}+s0l2.{p} s0.{p}+s0r.{p}+s0r2.{p} s0.{p}+s0h.{p}+s0h2.{p} n0.{p}+n
 """
 
 Numbers = NDArray[np.int64]
-compiled = njit(cache=True, nogil=True)
-inlined = njit(inline="always")  # copied into a kernel, where a call with many arrays would cost 50 ns
 
 
 def zhang_nivre(tags: Sequence[str]) -> tuple[str, ...]:
@@ -91,7 +89,7 @@ def zhang_nivre(tags: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(text.format(p=tag) for tag in tags for text in ZHANG_NIVRE.split()))
 
 
-@compiled
+@inner
 def derive(heads, actions, stack):  # out: actions (2 n), stack (n + 1)
     """The canonical derivation of a tree, which reduces only where it must; returns whether there is one."""
     n = heads.shape[0]
@@ -129,7 +127,7 @@ def derive(heads, actions, stack):  # out: actions (2 n), stack (n + 1)
     return True
 
 
-@compiled
+@inner
 def attach(actions, n, heads, stack):  # out: heads (n), stack (n + 1)
     """The heads after all actions, 0 for the root."""
     depth, front = 0, 1
@@ -347,7 +345,7 @@ def corpus_of(sentences: Sequence[Mapping[str, Sequence[str]]], columns: Sequenc
     return Corpus(np.array(start, dtype=np.int64), np.array(words, dtype=np.int32) + np.int32(len(OUTSIDE)), types)
 
 
-@compiled
+@inner
 def fill_sums(words, types, plan, sums):  # out: sums (n + 4, slots)
     n = words.shape[0]
     for token in range(n + 4):
@@ -382,7 +380,7 @@ def key_of(t, slot_start, slot_roles, relations, codes, sums, tokens, values):
     return key if key != 0 else np.int64(1)  # 0 is none in tables
 
 
-@compiled
+@inner
 def shift_of(places):
     """How far a key is shifted to the right so that as many of its high bits are left as there are places for."""
     shift = 64

@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import InputError, UnknownMethod
+from zerogap.kernels import inner
 from zerogap.papers.rush2014.transition_parser.parser import (
     EARLY,
     EMPTY,
@@ -40,7 +41,6 @@ from zerogap.papers.rush2014.transition_parser.system import (
     act,
     check_beam,
     check_sentence,
-    compiled,
     corpus_of,
     derive,
     features_of,
@@ -66,7 +66,7 @@ class Epoch(NamedTuple):
     seconds: float  # of the processor
 
 
-@compiled
+@inner
 def learn(plan, actions, begin, sign, n, cells, sums, counts, space):  # out: cells, sums (places, 4), counts
     """Adds the sign to the weights of all features of the actions from `begin` on."""
     shift, mask = shift_of(cells.shape[0]), cells.shape[0] - 1
@@ -96,7 +96,7 @@ def learn(plan, actions, begin, sign, n, cells, sums, counts, space):  # out: ce
         n_items = act(action, state, items, n_items, states[1 - (step & 1), 0])
 
 
-@compiled
+@inner
 def run_epoch(corpus, right, order, begin, plan, beam, bits, mode, cells, sums, counts, space):  # out: cells, sums, counts
     """Learns from sentences order[begin:]; returns before which place of the order the table must grow, or the end."""
     for at in range(begin, order.shape[0]):
@@ -119,7 +119,7 @@ def run_epoch(corpus, right, order, begin, plan, beam, bits, mode, cells, sums, 
     return order.shape[0]
 
 
-@compiled
+@inner
 def move(cells, sums, new_cells, new_sums):  # out: new_cells, new_sums, which are empty
     shift, mask = shift_of(new_cells.shape[0]), new_cells.shape[0] - 1
     for i in range(cells.shape[0]):
