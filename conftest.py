@@ -39,5 +39,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     for item in items:
         if item.get_closest_marker("data") and not DATA.is_dir():
             item.add_marker(pytest.mark.skip(reason=f"no data in {DATA}; set ZEROGAP_DATA"))
+        if item.get_closest_marker("compiled") and os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+            item.add_marker(pytest.mark.skip(reason="takes minutes without the compiler"))
         if item.get_closest_marker("slow") and "slow" not in asked:
             item.add_marker(pytest.mark.skip(reason="slow; run with -m slow"))

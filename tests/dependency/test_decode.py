@@ -24,7 +24,13 @@ def dependency_bound(problem, certificate):
     return as_float(bound_in_units(problem, certificate, np.inf), problem.resolution)
 
 
-@pytest.mark.parametrize("method", ["auto", *(name for name, m in METHODS.items() if m.exact)])
+EXACT = [
+    pytest.param(name, marks=pytest.mark.compiled) if name == "head-automata" else name
+    for name in ("auto", *(name for name, m in METHODS.items() if m.exact))
+]
+
+
+@pytest.mark.parametrize("method", EXACT)
 @given(data=st.data())
 @settings(max_examples=200)
 def test_never_wrong_and_never_lazy(method, data):

@@ -13,6 +13,8 @@ from zerogap.dependency.sentence import Sentence
 from zerogap.errors import VerificationError
 from zerogap.io.formats.conllu import read_conllu
 
+pytestmark = pytest.mark.compiled
+
 
 @pytest.fixture(scope="module")
 def english():

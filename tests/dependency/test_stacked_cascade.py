@@ -30,6 +30,8 @@ from zerogap.features.parts.weight_table import CLEAR
 from zerogap.relax.pruning import ALL, MARGIN, Rule
 from zerogap.testing.treebanks import treebank
 
+pytestmark = pytest.mark.compiled
+
 COLUMNS = frozenset({"form", "upos"})
 KINDS = [(ROWS, FIRST, LAST), (ROWS, FIRST, SECOND, LAST), (DICTIONARY, ROWS, LAST), (DICTIONARY, VINE, FIRST, LAST), (ROWS, FIRST)]
 

@@ -38,6 +38,8 @@ from zerogap.io.formats.conllu import read_conllu
 from zerogap.relax.pruning import ALL, MARGIN, MEAN, Rule
 from zerogap.testing.treebanks import treebank
 
+pytestmark = pytest.mark.compiled
+
 COLUMNS = frozenset({"form", "upos"})
 THESIS = (DICTIONARY, VINE, FIRST, SECOND)
 

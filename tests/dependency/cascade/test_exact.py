@@ -20,6 +20,8 @@ from zerogap.features.parts.model import PartModel
 from zerogap.oracles.trees.grandsibling_marginals import max_marginals_of_candidates
 from zerogap.testing.treebanks import treebank
 
+pytestmark = pytest.mark.compiled
+
 
 @pytest.fixture(scope="module")
 def parser():

@@ -165,6 +165,7 @@ def test_parses_are_best_and_proved(columns, seed, order, pruned):
         assert parse.problem.score(tree) == score_of_tree(templates, model, encoded, np.array(tree, dtype=np.int64))
 
 
+@pytest.mark.compiled
 @given(st.integers(1, 6), st.integers(0, 2**32 - 1), st.booleans())
 def test_a_tree_is_left_after_pruning(n, seed, single_root):
     scores = np.random.default_rng(seed).normal(size=(n + 1, n + 1)) * 10
@@ -175,6 +176,7 @@ def test_a_tree_is_left_after_pruning(n, seed, single_root):
     assert not allowed.diagonal().any()
 
 
+@pytest.mark.compiled
 @given(st.integers(1, 5).flatmap(lambda n: st.sampled_from([t for t in all_heads(n) if is_tree(t)])))
 def test_projective_trees_that_share_most_arcs(heads):
     sentence = Sentence({"form": ("w",) * len(heads)}, heads)
@@ -202,6 +204,7 @@ def toy_treebank(size, seed=0):
     return found
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     ("order", "algorithm"),
     [
@@ -222,6 +225,7 @@ def test_training_learns_a_toy_treebank(order, algorithm):
         zerogap.verify(parse.problem, parse.solution)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("algorithm", ["mira", "crf"])
 def test_trees_that_cross(algorithm):
     """A marker between a verb and its modifier, which belongs to neither."""
@@ -237,6 +241,7 @@ def test_trees_that_cross(algorithm):
     assert train(data, order="first", algorithm=algorithm, epochs=4).parse(data[0]).heads != data[0].heads
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("order", ["sibling", "grandsibling"])
 @pytest.mark.parametrize("options", [{}, {"relaxed": True}, {"algorithm": "perceptron"}, {"algorithm": "perceptron", "relaxed": True}])
 def test_larger_trees_that_cross(order, options, tmp_path):
@@ -257,6 +262,7 @@ def test_larger_trees_that_cross(order, options, tmp_path):
         zerogap.verify(found.problem, found.solution)
 
 
+@pytest.mark.compiled
 def test_relaxed_training_is_for_larger_trees_that_cross():
     data = [Sentence({"form": ("x",)}, (0,))]
     for options in ({"order": "first", "projective": False}, {"order": "sibling"}):
@@ -264,6 +270,7 @@ def test_relaxed_training_is_for_larger_trees_that_cross():
             train(data, relaxed=True, **options)
 
 
+@pytest.mark.compiled
 def test_compact_parsers():
     data = toy_treebank(30)
     parser = train(data, epochs=2)
@@ -274,6 +281,7 @@ def test_compact_parsers():
     zerogap.verify(parse.problem, parse.solution)
 
 
+@pytest.mark.compiled
 def test_rare_features_are_left_out():
     data = toy_treebank(30)
     everything, frequent = train(data, epochs=2), train(data, epochs=2, min_count=5)
@@ -281,12 +289,14 @@ def test_rare_features_are_left_out():
     assert frequent.parse(data[0]).heads == data[0].heads
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(("option", "value"), [("epochs", -1), ("seed", True), ("min_count", 0.5), ("step", 0.0), ("threshold", 2.0)])
 def test_bad_options_are_named(option, value):
     with pytest.raises(InputError, match=option):
         train(toy_treebank(3), **{option: value})
 
 
+@pytest.mark.compiled
 def test_development_data_choose_the_epoch_and_stop():
     epochs = []
     train(toy_treebank(30), development=toy_treebank(5, seed=1), epochs=20, patience=2, report=lambda p: epochs.append(p))
@@ -296,6 +306,7 @@ def test_development_data_choose_the_epoch_and_stop():
     assert [e.is_best for e in trees_[-2:]] == [False, False]
 
 
+@pytest.mark.compiled
 def test_the_same_seed_gives_the_same_parser_and_a_checkpoint_goes_on(tmp_path):
     data = toy_treebank(20)
     whole = train(data, epochs=4, seed=3)
@@ -317,6 +328,7 @@ def test_the_same_seed_gives_the_same_parser_and_a_checkpoint_goes_on(tmp_path):
         train(toy_treebank(21), epochs=4, seed=3, checkpoints=tmp_path)
 
 
+@pytest.mark.compiled
 def test_files(tmp_path):
     parser = train(toy_treebank(20), epochs=2).described(name="toy", licence="none")
     path = tmp_path / "toy.npz"
@@ -334,6 +346,7 @@ def test_files(tmp_path):
             Parser.load(path)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize(
     ("field", "value", "message"),
     [
@@ -354,6 +367,7 @@ def test_damaged_headers_are_refused(tmp_path, field, value, message):
         Parser.load(path)
 
 
+@pytest.mark.compiled
 def test_bad_training_data_are_named():
     tree = toy_treebank(1)[0]
     cyclic = Sentence(tree.columns, (2, 1, *tree.heads[2:]), tree.labels, "cyclic-1")
@@ -382,6 +396,7 @@ def test_bad_training_data_are_named():
         train([tree], algorithm="crf")
 
 
+@pytest.mark.compiled
 def test_sentences_without_what_the_model_reads():
     parser = train(toy_treebank(10), epochs=1)
     with pytest.raises(InputError, match="reads"):
@@ -394,6 +409,7 @@ def test_sentences_without_what_the_model_reads():
         parser.parse(long)
 
 
+@pytest.mark.compiled
 def test_tags_that_were_never_seen_together_may_have_any_label():
     sets = label_sets(toy_treebank(5), "upos")
     start, labels = sets.candidates({"form": ("x", "y"), "upos": ("NOUN", "X")}, (2, 0))
@@ -401,6 +417,7 @@ def test_tags_that_were_never_seen_together_may_have_any_label():
     assert labels[start[1] :].tolist() == list(range(len(sets.names)))
 
 
+@pytest.mark.compiled
 def test_templates_are_made_for_the_columns_there_are():
     assert known_columns(toy_treebank(3)) == {"form", "upos"}
     for columns in (frozenset({"form"}), frozenset({"form", "xpos"}), frozenset({"form", "upos", "xpos", "lemma", "feats"})):
@@ -410,6 +427,7 @@ def test_templates_are_made_for_the_columns_there_are():
             assert read <= columns
 
 
+@pytest.mark.compiled
 def test_a_model_without_weights_parses():
     features = PartFeatures(parse_part_templates("arc: head.form"))
     model = PartModel(features, np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.int16), 1.0)

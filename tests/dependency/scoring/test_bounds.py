@@ -28,6 +28,8 @@ from zerogap.features.parts.templates import parse_part_templates
 from zerogap.io.formats.conllu import read_conllu
 from zerogap.problems.dependency.parts import allowed_parts, meaning, parts_of_tree
 
+pytestmark = pytest.mark.compiled
+
 # some templates do not read all roles of their parts
 TEMPLATES = """
 arc: head.form+mod.form

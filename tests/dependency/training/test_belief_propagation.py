@@ -24,6 +24,8 @@ from zerogap.features.parts.learning import WeightTable
 from zerogap.features.parts.model import part_model
 from zerogap.features.parts.templates import parse_part_templates
 
+pytestmark = pytest.mark.compiled
+
 TEMPLATES = {
     "arc": "arc: head.upos+mod.upos\narc: head.upos+between.upos+mod.upos",
     "sibling": "sibling: head.upos+sib.upos+mod.upos\nsibling: sib.upos+mod.upos+distance\nstop: head.upos+sib.upos",

@@ -26,6 +26,8 @@ from zerogap.features.parts.model import part_model
 from zerogap.features.parts.templates import FACTOR_KINDS, KINDS, parse_part_templates
 from zerogap.io.formats.conllu import read_conllu
 
+pytestmark = pytest.mark.compiled
+
 TEMPLATES = """
 arc: head.form+mod.form
 arc: head.upos+mod.upos+distance

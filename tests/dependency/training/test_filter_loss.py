@@ -1,6 +1,7 @@
 """The counts of a threshold add up to it, and are its subgradient."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,6 +9,8 @@ from zerogap.dependency.training.filter_loss import filter_counts
 from zerogap.oracles.trees.hypergraphs import projective_hypergraph
 from zerogap.oracles.vine.max_marginal_counts import BestPaths
 from zerogap.relax.pruning import MEAN, Rule
+
+pytestmark = pytest.mark.compiled
 
 
 def threshold(trees, scores, makes, eta):

@@ -144,6 +144,7 @@ def test_counts_beyond_float64_are_exact():
     assert count_paths(graph) == 3**80
 
 
+@pytest.mark.compiled
 def test_a_long_lattice_needs_no_recursion():
     n = 200_000
     heads = np.repeat(np.arange(1, n + 1), 2)

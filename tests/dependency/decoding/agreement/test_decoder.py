@@ -24,6 +24,8 @@ from zerogap.proof.verify import verify
 from zerogap.relax.steps import HEADS_AT_ROOT
 from zerogap.testing.strategies import dependency_problems
 
+pytestmark = pytest.mark.compiled
+
 KINDS = ["automata", "grandparents", "grandsiblings", "outermost", "siblings", "stops", "trisiblings"]
 
 

@@ -20,6 +20,8 @@ from zerogap.features.parts.model import part_model
 from zerogap.features.parts.templates import parse_part_templates
 from zerogap.io.formats.conllu import read_conllu
 
+pytestmark = pytest.mark.compiled
+
 FEATURES = PartFeatures(
     parse_part_templates("""
 arc: head.upos+mod.upos

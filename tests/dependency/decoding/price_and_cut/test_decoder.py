@@ -27,6 +27,8 @@ from zerogap.proof.solution import Solution
 from zerogap.proof.verify import verify
 from zerogap.testing.strategies import dependency_problems
 
+pytestmark = pytest.mark.compiled
+
 KINDS = ["grandparents", "siblings", "stops"]
 
 
