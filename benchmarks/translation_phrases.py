@@ -43,7 +43,7 @@ from zerogap.errors import VerificationError
 from zerogap.io.translation.arpa import load_language_model
 from zerogap.io.translation.phrase_tables import load_phrase_table
 from zerogap.io.translation.weights import load_phrase_weights
-from zerogap.oracles.phrases.search import best_above
+from zerogap.oracles.phrases.search import Limits, best_above
 from zerogap.oracles.phrases.unfolding import unfolded, unrolled
 from zerogap.problems.translation.phrases import PhraseProblem
 from zerogap.proof.verify import verify
@@ -181,10 +181,8 @@ def proves(problem: PhraseProblem, sentence: Any, multipliers: Any, incumbent: f
         graph = unfolded(graph, sentence.lattice, outside_of(graph, price), price, known=0, least=least, most_arcs=MOST_ARCS)
     if graph is None:
         return False
-    _, dropped, _ = best_above(
-        graph, outside_of(graph, price), price, sentence.starts, sentence.lengths, len(problem),
-        least=least, width=width, reach=problem.reach, moses=False, most=width * 60, rules=problem.rules,
-    )  # fmt: skip
+    order, limits = sentence.tables.order._replace(moses=False), Limits(least, width, width * 60)
+    _, dropped, _ = best_above(graph, outside_of(graph, price), price, sentence.spans, order, limits)
     return bool(dropped == -np.inf)
 
 

@@ -92,11 +92,7 @@ def test_a_bad_start_leads_to_the_best_too(problem, seed, width):
 @given(problems())
 def test_a_wide_beam_is_exact(problem):
     tables = tables_of(problem)
-    phrases = best_in_beam(
-        tables.options, tables.rows, start=tables.ngrams.start, end_word=tables.end_word, reach=problem.reach, size=5000,
-        threshold=math.inf, moses=problem.reordering == "moses", distortion=problem.distortion,
-        rules=problem.rules, jumps=tables.jumps, layer_of=tables.layer_of,
-    )  # fmt: skip
+    phrases = best_in_beam(tables.options, tables.rows, tables.order, tables.layer_of, size=5000, threshold=math.inf)
     score = -np.inf if phrases is None else problem.score(problem.derivation(phrases.tolist()))
     assert score == best_score(problem)
 
@@ -183,12 +179,12 @@ def test_a_graph_that_knows_all_words_has_only_translations(problem, seed):
     states, phrases, lattice = [], [], sentence.lattice
     for known, word in enumerate([None, *rng.permutation(len(problem)).tolist()]):
         if word is not None:
-            graph = tightened(graph, word, sentence.starts, sentence.lengths)
+            graph = tightened(graph, word, *sentence.spans)
             lattice = knowing(lattice, word, sentence.starts, sentence.ends)
         outside = outside_of(graph, price)
         exact = unfolded(graph, sentence.lattice, outside, price, known=known, least=-np.inf, most_arcs=10**6)
         states.append(outside[0] + multipliers.sum())
-        assert best_path(lattice, outside_table(lattice, sentence.lengths), price)[0] == outside[0]
+        assert best_path(lattice, outside_table(lattice, sentence.spans.lengths), price)[0] == outside[0]
         phrases.append(outside_of(exact, price)[0] + multipliers.sum())
     assert states[0] <= relaxed(problem, multipliers, shortcuts=True) + multipliers.sum()
     assert phrases[0] == relaxed(problem, multipliers, shortcuts=False) + multipliers.sum()

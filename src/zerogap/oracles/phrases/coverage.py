@@ -7,12 +7,36 @@ that hardly ever happens, and a search that refuses says so.
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
-from zerogap.kernels import boolean, inlined, int64, kernel, readonly, types
+import numpy as np
+from numpy.typing import NDArray
+
+from zerogap.kernels import boolean, float64, inlined, int64, kernel, readonly, record, types
 
 uint64 = types.uint64
 WINDOW = 64  # words
+
+
+class Reordering(NamedTuple):
+    """In which order phrases may be translated, and what that costs."""
+
+    reach: int  # words: how far a jump may lead
+    moses: bool  # a phrase that does not begin at the gap ends within reach of it
+    distortion: float  # the price of a jump over one word
+    jumps: NDArray[np.bool_]  # (n + 1, n): whether a phrase may begin there after one that ends here
+    rules: NDArray[np.int64]  # (rules, 4): walls and zones, see `obeys`
+
+
+class Spans(NamedTuple):
+    """The source words of options."""
+
+    starts: NDArray[np.int64]
+    lengths: NDArray[np.int64]
+
+
+SPANS = record(Spans, readonly(int64, 1), readonly(int64, 1))
+REORDERING = record(Reordering, int64, boolean, float64, readonly(boolean, 2), readonly(int64, 2))
 
 
 @inlined
@@ -93,7 +117,7 @@ def obeys(bits, gap, start, end, rules):
 
 
 @inlined
-def extended(bits, gap, translated, start, k, reach, moses, rules):
+def extended(bits, gap, translated, start, k, order):
     """(1 and the coverage with a phrase of k words from `start` on; 0 if it may not follow; -1 if it reaches beyond the window)."""
     status, now = np.int64(0), bits
     if not overlaps(bits, start - gap, k):
@@ -101,8 +125,8 @@ def extended(bits, gap, translated, start, k, reach, moses, rules):
             status = np.int64(-1)
         else:
             now = joined(bits, start - gap, k)
-            far = start != gap and start + k - gap > reach
-            if not far or (not moses and reaches_back(now, start + k - gap, reach)):
-                if rules.shape[0] == 0 or obeys(now, gap_of(now, translated + k), start, start + k, rules):
+            far = start != gap and start + k - gap > order.reach
+            if not far or (not order.moses and reaches_back(now, start + k - gap, order.reach)):
+                if order.rules.shape[0] == 0 or obeys(now, gap_of(now, translated + k), start, start + k, order.rules):
                     status = np.int64(1)
     return status, now

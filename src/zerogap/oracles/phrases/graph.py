@@ -8,13 +8,13 @@ can be improved on a graph alone, and whatever they prove superfluous is dropped
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.kernels import float64, int64, kernel, readonly, types, writable
+from zerogap.kernels import float64, int64, kernel, readonly, record, writable
 
 
 class Graph(NamedTuple):
@@ -27,61 +27,57 @@ class Graph(NamedTuple):
     state: NDArray[np.int64]  # which state of the lattice a node is, and one bit for every word that nodes know, the latest lowest
 
 
-GRAPH_TYPES: tuple[Any, ...] = (readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(float64, 1), readonly(int64, 1))
+GRAPH = record(Graph, readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(float64, 1), readonly(int64, 1))
 
 
-@kernel(float64(readonly(float64, 1), writable(float64, 1), *GRAPH_TYPES))
-def graph_outside(price, outside, arc_start, arc_to, arc_option, arc_score, state):  # out: outside (nodes,)
+@kernel(float64(readonly(float64, 1), writable(float64, 1), GRAPH))
+def graph_outside(price, outside, graph):  # out: outside (nodes,)
     """`price` has one more entry than there are options, 0, for the other arcs. Returns the score of a best path."""
-    last = arc_start.shape[0] - 2
+    last = graph.arc_start.shape[0] - 2
     outside[last] = 0.0
     for x in range(last - 1, -1, -1):
         best = -np.inf
-        for a in range(arc_start[x], arc_start[x + 1]):
-            best = max(best, arc_score[a] + price[arc_option[a]] + outside[arc_to[a]])
+        for a in range(graph.arc_start[x], graph.arc_start[x + 1]):
+            best = max(best, graph.arc_score[a] + price[graph.arc_option[a]] + outside[graph.arc_to[a]])
         outside[x] = best
     return outside[0]
 
 
-@kernel(int64(readonly(float64, 1), readonly(float64, 1), writable(int64, 1), *GRAPH_TYPES))
-def graph_path(price, outside, path, arc_start, arc_to, arc_option, arc_score, state):  # out: path
+@kernel(int64(readonly(float64, 1), readonly(float64, 1), writable(int64, 1), GRAPH))
+def graph_path(price, outside, path, graph):  # out: path
     """The options of a best path. Returns how many there are."""
-    length, x, last, n_options = 0, 0, arc_start.shape[0] - 2, price.shape[0] - 1
+    length, x, last, n_options = 0, 0, graph.arc_start.shape[0] - 2, price.shape[0] - 1
     while x != last:
-        for a in range(arc_start[x], arc_start[x + 1]):
-            if arc_score[a] + price[arc_option[a]] + outside[arc_to[a]] == outside[x]:
-                if 0 <= arc_option[a] < n_options:
-                    path[length] = arc_option[a]
+        for a in range(graph.arc_start[x], graph.arc_start[x + 1]):
+            if graph.arc_score[a] + price[graph.arc_option[a]] + outside[graph.arc_to[a]] == outside[x]:
+                if 0 <= graph.arc_option[a] < n_options:
+                    path[length] = graph.arc_option[a]
                     length += 1
-                x = arc_to[a]
+                x = graph.arc_to[a]
                 break
     return length
 
 
-@kernel(
-    types.Tuple((writable(int64, 1), writable(int64, 1), writable(int64, 1), writable(float64, 1), writable(int64, 1)))(
-        float64, readonly(float64, 1), readonly(float64, 1), *GRAPH_TYPES
-    )
-)
-def prune_graph(least, price, outside, arc_start, arc_to, arc_option, arc_score, state):
+@kernel(GRAPH(GRAPH, readonly(float64, 1), readonly(float64, 1), float64))
+def pruned(graph, outside, price, least):
     """The graph of what lies on paths above `least`; the start and the end stay."""
-    nodes = arc_start.shape[0] - 1
+    nodes = graph.arc_start.shape[0] - 1
     inside = np.full(nodes, -np.inf)
     number = np.full(nodes, -1, dtype=np.int64)
     inside[0] = 0.0
     kept_arcs, kept_nodes = 0, 0
-    keep = np.zeros(arc_to.shape[0], dtype=np.bool_)
+    keep = np.zeros(graph.arc_to.shape[0], dtype=np.bool_)
     for x in range(nodes):
         if inside[x] == -np.inf and x != nodes - 1:
             continue
         number[x] = kept_nodes
         kept_nodes += 1
-        for a in range(arc_start[x], arc_start[x + 1]):
-            value = inside[x] + (arc_score[a] + price[arc_option[a]])
-            if value + outside[arc_to[a]] > least:
+        for a in range(graph.arc_start[x], graph.arc_start[x + 1]):
+            value = inside[x] + (graph.arc_score[a] + price[graph.arc_option[a]])
+            if value + outside[graph.arc_to[a]] > least:
                 keep[a] = True
                 kept_arcs += 1
-                inside[arc_to[a]] = max(inside[arc_to[a]], value)
+                inside[graph.arc_to[a]] = max(inside[graph.arc_to[a]], value)
     starts = np.zeros(kept_nodes + 1, dtype=np.int64)
     to, option, of = np.empty(kept_arcs, dtype=np.int64), np.empty(kept_arcs, dtype=np.int64), np.empty(kept_nodes, dtype=np.int64)
     score = np.empty(kept_arcs)
@@ -89,25 +85,21 @@ def prune_graph(least, price, outside, arc_start, arc_to, arc_option, arc_score,
     for x in range(nodes):
         if number[x] < 0:
             continue
-        of[number[x]] = state[x]
+        of[number[x]] = graph.state[x]
         starts[number[x]] = b
-        for a in range(arc_start[x], arc_start[x + 1]):
+        for a in range(graph.arc_start[x], graph.arc_start[x + 1]):
             if keep[a]:
-                to[b], option[b], score[b] = number[arc_to[a]], arc_option[a], arc_score[a]
+                to[b], option[b], score[b] = number[graph.arc_to[a]], graph.arc_option[a], graph.arc_score[a]
                 b += 1
     starts[kept_nodes] = b
-    return starts, to, option, score, of
+    return Graph(starts, to, option, score, of)
 
 
-@kernel(
-    types.Tuple((writable(int64, 1), writable(int64, 1), writable(int64, 1), writable(float64, 1), writable(int64, 1)))(
-        int64, readonly(int64, 1), readonly(int64, 1), *GRAPH_TYPES
-    )
-)
-def split_nodes(word, starts, lengths, arc_start, arc_to, arc_option, arc_score, state):
-    """The graph whose nodes also know whether a source word is translated: paths translate it exactly once. Arcs without a phrase are at
-    the end of `starts` and `lengths`, where they begin after all words."""
-    nodes = arc_start.shape[0] - 1
+@kernel(GRAPH(GRAPH, int64, readonly(int64, 1), readonly(int64, 1)))
+def tightened(graph, word, starts, lengths):
+    """The graph whose nodes also know whether a source word is translated: paths translate it exactly once, by twice as many nodes at most
+    (Chang & Collins 2011, section 5). Arcs without a phrase are at the end of `starts` and `lengths`, where they begin after all words."""
+    nodes = graph.arc_start.shape[0] - 1
     number = np.full(2 * nodes, -1, dtype=np.int64)
     number[0] = 0
     arcs = 0
@@ -115,14 +107,14 @@ def split_nodes(word, starts, lengths, arc_start, arc_to, arc_option, arc_score,
         for bit in range(2):
             if number[2 * x + bit] < 0:
                 continue
-            for a in range(arc_start[x], arc_start[x + 1]):
-                p = arc_option[a]
+            for a in range(graph.arc_start[x], graph.arc_start[x + 1]):
+                p = graph.arc_option[a]
                 now = bit
                 if p >= 0 and starts[p] <= word < starts[p] + lengths[p]:
                     now += 1
                 if now == 2 or (p < 0 and now == 0):
                     continue
-                number[2 * arc_to[a] + now] = 0
+                number[2 * graph.arc_to[a] + now] = 0
                 arcs += 1
     number[2 * nodes - 1] = 0  # the end stays
     size = 0
@@ -138,24 +130,15 @@ def split_nodes(word, starts, lengths, arc_start, arc_to, arc_option, arc_score,
             k = number[2 * x + bit]
             if k < 0:
                 continue
-            new_start[k], new_state[k] = b, 2 * state[x] + bit
-            for a in range(arc_start[x], arc_start[x + 1]):
-                p = arc_option[a]
+            new_start[k], new_state[k] = b, 2 * graph.state[x] + bit
+            for a in range(graph.arc_start[x], graph.arc_start[x + 1]):
+                p = graph.arc_option[a]
                 now = bit
                 if p >= 0 and starts[p] <= word < starts[p] + lengths[p]:
                     now += 1
                 if now == 2 or (p < 0 and now == 0):
                     continue
-                to[b], option[b], score[b] = number[2 * arc_to[a] + now], p, arc_score[a]
+                to[b], option[b], score[b] = number[2 * graph.arc_to[a] + now], p, graph.arc_score[a]
                 b += 1
     new_start[size] = b
-    return new_start, to, option, score, new_state
-
-
-def pruned(graph: Graph, outside: Scores, price: Scores, *, least: float) -> Graph:
-    return Graph(*prune_graph(least, price, outside, *graph))
-
-
-def tightened(graph: Graph, word: int, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> Graph:
-    """Paths that translate a word exactly once, by twice as many nodes at most (the tightening of Chang & Collins 2011, section 5)."""
-    return Graph(*split_nodes(word, starts, lengths, *graph))
+    return Graph(new_start, to, option, score, new_state)

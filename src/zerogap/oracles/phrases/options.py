@@ -8,18 +8,18 @@ plus the back-off, but for the transitions that are listed.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.kernels import boolean, float64, inner, int32, int64, kernel, readonly, writable
+from zerogap.kernels import boolean, float64, inner, int32, int64, kernel, readonly, record, writable
 from zerogap.oracles.ngrams.sentence import SentenceNgrams
 
 
 class Options(NamedTuple):
-    """Phrases sorted by span and, within it, by what they can be worth at most; kernels take the arrays in this order."""
+    """Phrases sorted by span and, within it, by what they can be worth at most."""
 
     span_first: NDArray[np.int64]  # (n, longest + 1): phrases from `start` of length k are span_first[start, k - 1] to span_first[start, k]
     number: NDArray[np.int64]  # in the problem
@@ -31,59 +31,59 @@ class Options(NamedTuple):
     rest: Scores  # per word: the scores of the phrase's later words from there
 
 
-OPTION_TYPES: tuple[Any, ...] = (
-    readonly(int64, 2), readonly(int64, 1), readonly(float64, 1), readonly(float64, 1), readonly(int64, 1), readonly(int64, 1),
+OPTIONS = record(
+    Options, readonly(int64, 2), readonly(int64, 1), readonly(float64, 1), readonly(float64, 1), readonly(int64, 1), readonly(int64, 1),
     readonly(int64, 1), readonly(float64, 1),
 )  # fmt: skip
 
 
 class Rows(NamedTuple):
-    """Scores of words after states and the states after them, row by row; rows are filled when first asked for."""
+    """The part of a language model that a sentence needs: a table of which rows are filled when first asked for, and what fills them."""
 
-    scores: Scores  # (states, words)
-    following: NDArray[np.int32]
+    start: int  # the state before the first word
+    end_word: int  # the end of the sentence
+    scores: Scores  # (states, words): a row has the scores of all words after a state
+    following: NDArray[np.int32]  # (states, words): the states after them
     is_filled: NDArray[np.bool_]
-    row_start: NDArray[np.int64]
+    row_start: NDArray[np.int64]  # words that are listed after state q are row_start[q] to row_start[q + 1]
     row_words: NDArray[np.int64]
     row_scores: Scores
     row_next: NDArray[np.int64]
     back_offs: Scores
-    shorter: NDArray[np.int64]
+    shorter: NDArray[np.int64]  # the state that a state backs off to
 
 
-ROW_TYPES: tuple[Any, ...] = (
-    writable(float64, 2), writable(int32, 2), writable(boolean, 1), readonly(int64, 1), readonly(int64, 1), readonly(float64, 1),
-    readonly(int64, 1), readonly(float64, 1), readonly(int64, 1),
+ROWS = record(
+    Rows, int64, int64, writable(float64, 2), writable(int32, 2), writable(boolean, 1), readonly(int64, 1), readonly(int64, 1),
+    readonly(float64, 1), readonly(int64, 1), readonly(float64, 1), readonly(int64, 1),
 )  # fmt: skip
 
 
-@kernel(int64(int64, *ROW_TYPES))
-def fill_row(
-    q, table, following, is_filled, row_start, row_words, row_scores, row_next, back_offs, shorter
-):  # out: table, following, is_filled
+@kernel(int64(int64, ROWS))
+def fill_row(q, rows):  # out: table, following, is_filled
     """Makes sure that the row of state q, and those of its suffixes, are filled."""
-    while not is_filled[q]:
+    while not rows.is_filled[q]:
         x = q  # the shortest suffix that is not filled
-        while x != 0 and not is_filled[shorter[x]]:
-            x = shorter[x]
+        while x != 0 and not rows.is_filled[rows.shorter[x]]:
+            x = rows.shorter[x]
         if x != 0:
-            below, price = shorter[x], back_offs[x]
-            for w in range(table.shape[1]):
-                table[x, w] = table[below, w] + price
-            for w in range(table.shape[1]):
-                following[x, w] = following[below, w]
-        for i in range(row_start[x], row_start[x + 1]):
-            table[x, row_words[i]] = row_scores[i]
-            following[x, row_words[i]] = row_next[i]
-        is_filled[x] = True
+            below, price = rows.shorter[x], rows.back_offs[x]
+            for w in range(rows.scores.shape[1]):
+                rows.scores[x, w] = rows.scores[below, w] + price
+            for w in range(rows.scores.shape[1]):
+                rows.following[x, w] = rows.following[below, w]
+        for i in range(rows.row_start[x], rows.row_start[x + 1]):
+            rows.scores[x, rows.row_words[i]] = rows.row_scores[i]
+            rows.following[x, rows.row_words[i]] = rows.row_next[i]
+        rows.is_filled[x] = True
     return 0
 
 
-def rows_of(ngrams: SentenceNgrams) -> Rows:
+def rows_of(ngrams: SentenceNgrams, end_word: int) -> Rows:
     """A table without any row yet."""
     shape = len(ngrams.back_offs), len(ngrams.words)
     return Rows(
-        np.empty(shape), np.empty(shape, dtype=np.int32), np.zeros(shape[0], dtype=bool),
+        ngrams.start, end_word, np.empty(shape), np.empty(shape, dtype=np.int32), np.zeros(shape[0], dtype=bool),
         ngrams.row_start, ngrams.row_words, ngrams.row_scores, ngrams.row_next, ngrams.back_offs, ngrams.shorter,
     )  # fmt: skip
 
@@ -106,23 +106,20 @@ def best_of_words(row_words, row_scores, v):
         writable(int64, 1),
         writable(float64, 1),
         writable(float64, 1),
-        *ROW_TYPES,
+        ROWS,
     )
 )
-def walk_alone(
-    order, scores, word_start, words, alone, rest, most,
-    table, following, is_filled, row_start, row_words, row_scores, row_next, back_offs, shorter,
-):  # fmt: skip  # out: alone, rest, most
-    best = best_of_words(row_words, row_scores, table.shape[1])
+def walk_alone(order, scores, word_start, words, alone, rest, most, rows):  # out: alone, rest, most
+    best = best_of_words(rows.row_words, rows.row_scores, rows.scores.shape[1])
     for p in range(scores.shape[0]):
         first, last = word_start[p], word_start[p + 1]
         state = np.int64(0)
         most[p] = scores[p]
         for i in range(first, last):
-            fill_row(state, table, following, is_filled, row_start, row_words, row_scores, row_next, back_offs, shorter)
-            rest[i] = table[state, words[i]]
+            fill_row(state, rows)
+            rest[i] = rows.scores[state, words[i]]
             most[p] += best[words[i]] if i - first < order - 1 else rest[i]
-            state = np.int64(following[state, words[i]])
+            state = np.int64(rows.following[state, words[i]])
             alone[i] = state
         below = 0.0
         for i in range(last - 1, first - 1, -1):
@@ -145,7 +142,7 @@ def options_of(
     """Sorts the phrases, leaves out those that are forbidden, and reads each from the empty context. `words` are numbers of `rows`."""
     lengths = np.diff(word_start)
     alone, rest, most = np.empty(len(words), dtype=np.int64), np.empty(len(words)), np.empty(len(scores))
-    walk_alone(order, scores, word_start, words, alone, rest, most, *rows)
+    walk_alone(order, scores, word_start, words, alone, rest, most, rows)
     number = np.lexsort((-most, ends, starts))
     number = number[most[number] > -np.inf]
     spots = np.repeat(word_start[number] - np.concatenate([[0], np.cumsum(lengths[number])[:-1]]), lengths[number])

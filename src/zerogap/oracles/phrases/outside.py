@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.kernels import float64, int32, int64, kernel, readonly, writable
-from zerogap.oracles.phrases.lattice import LATTICE_TYPES, Lattice
+from zerogap.kernels import float64, int32, int64, kernel, readonly, record, writable
+from zerogap.oracles.phrases.lattice import LATTICE, Lattice
 
 
 class Outside(NamedTuple):
@@ -28,73 +28,66 @@ class Outside(NamedTuple):
     leave_step: NDArray[np.int32]  # per arc from a first: how far ahead in `ends`, read as one row, it leads
 
 
-@kernel(float64(int64, readonly(float64, 1), writable(float64, 2), writable(float64, 2), readonly(int32, 1), *LATTICE_TYPES))
-def fill_outside(
-    n, price, ends, firsts, leave_step,
-    end_range, end_state, shorter_end, shorter_score, final, enter_start, enter_first, enter_score,
-    first_range, first_group, leave_start, leave_option, leave_end, leave_score,
-):  # fmt: skip  # out: ends, firsts
+OUTSIDE = record(Outside, writable(float64, 2), writable(float64, 2), readonly(int32, 1))
+
+
+@kernel(float64(LATTICE, OUTSIDE, readonly(float64, 1)))
+def fill_outside(lattice, outside, price):  # out: outside
     """`price` is what a phrase receives besides its score. Returns the score of a best path."""
-    n_ends, n_firsts = end_state.shape[0], leave_start.shape[0] - 1
-    priced = np.empty(leave_score.shape[0])
-    for i in range(leave_score.shape[0]):
-        priced[i] = leave_score[i] + price[leave_option[i]]
-    flat = ends.reshape(-1)
+    n, n_ends, n_firsts = lattice.first_range.shape[0] - 1, lattice.end_state.shape[0], lattice.leave_start.shape[0] - 1
+    priced = np.empty(lattice.leave_score.shape[0])
+    for i in range(lattice.leave_score.shape[0]):
+        priced[i] = lattice.leave_score[i] + price[lattice.leave_option[i]]
+    flat = outside.ends.reshape(-1)
     for x in range(n_ends):
-        ends[n, x] = final[x]
+        outside.ends[n, x] = lattice.final[x]
     for c in range(n - 1, -1, -1):
         here = c * n_ends
-        after = firsts[c]
+        after = outside.firsts[c]
         for f in range(n_firsts):
             best = -np.inf
-            for i in range(leave_start[f], leave_start[f + 1]):
-                best = max(best, priced[i] + flat[here + leave_step[i]])
+            for i in range(lattice.leave_start[f], lattice.leave_start[f + 1]):
+                best = max(best, priced[i] + flat[here + outside.leave_step[i]])
             after[f] = best
-        first, last = (1, end_range[1]) if c == 0 else (end_range[1], n_ends)
+        first, last = (1, lattice.end_range[1]) if c == 0 else (lattice.end_range[1], n_ends)
         for x in range(first, last):
             best = -np.inf
-            for i in range(enter_start[x], enter_start[x + 1]):
-                best = max(best, enter_score[i] + after[enter_first[i]])
-            if shorter_end[x] >= 0:
-                best = max(best, shorter_score[x] + ends[c, shorter_end[x]])
-            ends[c, x] = best
+            for i in range(lattice.enter_start[x], lattice.enter_start[x + 1]):
+                best = max(best, lattice.enter_score[i] + after[lattice.enter_first[i]])
+            if lattice.shorter_end[x] >= 0:
+                best = max(best, lattice.shorter_score[x] + outside.ends[c, lattice.shorter_end[x]])
+            outside.ends[c, x] = best
     if n > 0:
         best = -np.inf
-        for i in range(enter_start[0], enter_start[1]):
-            best = max(best, enter_score[i] + firsts[0, enter_first[i]])
-        if shorter_end[0] >= 0:
-            best = max(best, shorter_score[0] + ends[0, shorter_end[0]])
-        ends[0, 0] = best
-    return ends[0, 0]
+        for i in range(lattice.enter_start[0], lattice.enter_start[1]):
+            best = max(best, lattice.enter_score[i] + outside.firsts[0, lattice.enter_first[i]])
+        if lattice.shorter_end[0] >= 0:
+            best = max(best, lattice.shorter_score[0] + outside.ends[0, lattice.shorter_end[0]])
+        outside.ends[0, 0] = best
+    return outside.ends[0, 0]
 
 
-@kernel(
-    int64(int64, readonly(float64, 1), readonly(float64, 2), readonly(float64, 2), readonly(int32, 1), writable(int64, 1), *LATTICE_TYPES)
-)
-def read_path(
-    n, price, ends, firsts, leave_step, path,
-    end_range, end_state, shorter_end, shorter_score, final, enter_start, enter_first, enter_score,
-    first_range, first_group, leave_start, leave_option, leave_end, leave_score,
-):  # fmt: skip  # out: path (n,)
+@kernel(int64(LATTICE, OUTSIDE, readonly(float64, 1), writable(int64, 1)))
+def read_path(lattice, outside, price, path):  # out: path (n,)
     """The phrases of a best path, by number in the options. Returns how many there are."""
-    flat = ends.reshape(-1)
-    n_ends = end_state.shape[0]
+    flat = outside.ends.reshape(-1)
+    n, n_ends = lattice.first_range.shape[0] - 1, lattice.end_state.shape[0]
     length, c, x = 0, 0, np.int64(0)
     while c < n:
-        target, found = ends[c, x], -1
-        for i in range(enter_start[x], enter_start[x + 1]):
-            if enter_score[i] + firsts[c, enter_first[i]] == target:
-                found = enter_first[i]
+        target, found = outside.ends[c, x], -1
+        for i in range(lattice.enter_start[x], lattice.enter_start[x + 1]):
+            if lattice.enter_score[i] + outside.firsts[c, lattice.enter_first[i]] == target:
+                found = lattice.enter_first[i]
                 break
         if found < 0:
-            x = shorter_end[x]
+            x = lattice.shorter_end[x]
             continue
-        for i in range(leave_start[found], leave_start[found + 1]):
-            spot = c * n_ends + leave_step[i]
-            if leave_score[i] + price[leave_option[i]] + flat[spot] == firsts[c, found]:
-                path[length] = leave_option[i]
+        for i in range(lattice.leave_start[found], lattice.leave_start[found + 1]):
+            spot = c * n_ends + outside.leave_step[i]
+            if lattice.leave_score[i] + price[lattice.leave_option[i]] + flat[spot] == outside.firsts[c, found]:
+                path[length] = lattice.leave_option[i]
                 length += 1
-                c, x = spot // n_ends, np.int64(leave_end[i])
+                c, x = spot // n_ends, np.int64(lattice.leave_end[i])
                 break
     return length
 
@@ -109,9 +102,6 @@ def outside_table(lattice: Lattice, lengths: NDArray[np.int64]) -> Outside:
 
 def best_path(lattice: Lattice, outside: Outside, price: Scores) -> tuple[float, NDArray[np.int64]]:
     """Fills the table; the score of a best path and its phrases, none if there is no path."""
-    n = len(lattice.first_range) - 1
-    value = fill_outside(n, price, outside.ends, outside.firsts, outside.leave_step, *lattice)
-    path = np.empty(n, dtype=np.int64)
-    if value == -np.inf:
-        return value, path[:0]
-    return value, path[: read_path(n, price, outside.ends, outside.firsts, outside.leave_step, path, *lattice)]
+    value = fill_outside(lattice, outside, price)
+    path = np.empty(len(lattice.first_range) - 1, dtype=np.int64)
+    return value, path[:0] if value == -np.inf else path[: read_path(lattice, outside, price, path)]

@@ -11,15 +11,16 @@ If the search is asked to, it records all steps between hypotheses, from which `
 from __future__ import annotations
 
 import heapq
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.kernels import boolean, float64, inner, int64, kernel, readonly, types, writable
+from zerogap.kernels import boolean, float64, inner, int64, kernel, readonly, record, types, writable
 from zerogap.oracles.growing_arrays import grown, grown_numbers
-from zerogap.oracles.phrases.coverage import extended, gap_of
-from zerogap.oracles.phrases.graph import GRAPH_TYPES, Graph
+from zerogap.oracles.phrases.coverage import REORDERING, SPANS, Reordering, Spans, extended, gap_of
+from zerogap.oracles.phrases.graph import GRAPH, Graph
 
 
 @inner
@@ -42,22 +43,46 @@ def threshold_of(bounds, count, width):
     return np.sort(bounds[:count])[count - width - 1]
 
 
+class Limits(NamedTuple):
+    """What a search looks for, and how far."""
+
+    least: float  # translations that score more
+    width: int  # hypotheses for each number of translated words
+    most: int  # hypotheses in all
+
+
+class Steps(NamedTuple):
+    """Steps between hypotheses, by number, in an order in which all steps to one come before all steps from it."""
+
+    origin: NDArray[np.int64]
+    target: NDArray[np.int64]  # -1: the end of the sentence
+    arc: NDArray[np.int64]
+
+
+LIMITS = record(Limits, float64, int64, int64)
+STEPS = record(Steps, writable(int64, 1), writable(int64, 1), writable(int64, 1))
+
+
+@inner
+def with_step(steps, size, origin, target, arc):
+    """One step more: steps with room for it."""
+    steps = Steps(grown(steps.origin, size + 1), grown(steps.target, size + 1), grown(steps.arc, size + 1))
+    steps.origin[size], steps.target[size], steps.arc[size] = origin, target, arc
+    return steps
+
+
 @kernel(
-    types.Tuple((int64, float64, int64, writable(int64, 1), writable(int64, 1), writable(int64, 1)))(
-        int64, float64, int64, int64, boolean, int64, boolean, readonly(int64, 2), readonly(int64, 1), readonly(int64, 1),
-        readonly(float64, 1), readonly(float64, 1), writable(int64, 1), *GRAPH_TYPES,
+    types.Tuple((int64, float64, int64, STEPS))(
+        GRAPH, readonly(float64, 1), readonly(float64, 1), SPANS, REORDERING, LIMITS, boolean, writable(int64, 1)
     )
-)  # fmt: skip
-def search(
-    n, least, width, reach, moses, most, records, rules, starts, lengths, price, outside, path,
-    arc_start, arc_to, arc_option, arc_score, state,
-):  # fmt: skip  # out: path (n,)
+)
+def search(graph, outside, price, spans, order, limits, records, path):  # out: path (n,)
     """(phrases of the best translation above `least` or -1, the largest bound of what was dropped or -inf, hypotheses; steps).
 
-    Steps (from, to, arc) are there if `records` asks for them; those to the end of the sentence lead to -1.
+    Steps are there if `records` asks for them.
     """
-    step_from, step_to, step_arc = np.empty(64, dtype=np.int64), np.empty(64, dtype=np.int64), np.empty(64, dtype=np.int64)
-    steps = 0
+    n, least = path.shape[0], limits.least
+    steps, n_steps = Steps(np.empty(64, dtype=np.int64), np.empty(64, dtype=np.int64), np.empty(64, dtype=np.int64)), 0
     covered, nodes = np.empty(4096, dtype=np.int64), np.empty(4096, dtype=np.int64)
     back, arcs, following = np.empty(4096, dtype=np.int64), np.empty(4096, dtype=np.int64), np.empty(4096, dtype=np.int64)
     scores = np.empty(4096)
@@ -69,14 +94,14 @@ def search(
     final, final_from = least, -1
     for c in range(n + 1):
         limit = least
-        if count[c] > width:
+        if count[c] > limits.width:
             bounds = np.empty(count[c])
             h, k = head[c], 0
             while h >= 0:
                 bounds[k] = scores[h] + outside[nodes[h]]
                 k += 1
                 h = following[h]
-            limit = max(limit, threshold_of(bounds, k, width))
+            limit = max(limit, threshold_of(bounds, k, limits.width))
             if limit > least:
                 for i in range(k):
                     if bounds[i] <= limit:
@@ -89,38 +114,36 @@ def search(
                 continue
             bits = np.uint64(covered[h])
             first = gap_of(bits, c)
-            for a in range(arc_start[x], arc_start[x + 1]):
-                p = arc_option[a]
-                y = arc_to[a]
-                value = so_far + (arc_score[a] + price[p])
+            for a in range(graph.arc_start[x], graph.arc_start[x + 1]):
+                p = graph.arc_option[a]
+                y = graph.arc_to[a]
+                value = so_far + (graph.arc_score[a] + price[p])
                 if not value + outside[y] > least:
                     continue
                 if p < 0:  # the end of the sentence
                     if value > final:
                         final, final_from = value, h
                     if records:
-                        step_from, step_to, step_arc = grown(step_from, steps + 1), grown(step_to, steps + 1), grown(step_arc, steps + 1)
-                        step_from[steps], step_to[steps], step_arc[steps] = h, -1, a
-                        steps += 1
+                        steps = with_step(steps, n_steps, h, -1, a)
+                        n_steps += 1
                     continue
-                s, k = starts[p], lengths[p]
-                may, now = extended(bits, first, c, s, k, reach, moses, rules)
+                s, k = spans.starts[p], spans.lengths[p]
+                may, now = extended(bits, first, c, s, k, order)
                 if may < 0:
                     dropped = max(dropped, value + outside[y])
                 if may <= 0:
                     continue
                 at = slot_of(slots, np.int64(now), y, covered, nodes)
                 if records:
-                    step_from, step_to, step_arc = grown(step_from, steps + 1), grown(step_to, steps + 1), grown(step_arc, steps + 1)
-                    step_from[steps], step_to[steps], step_arc[steps] = h, slots[at] - 1 if slots[at] != 0 else size, a
-                    steps += 1
+                    steps = with_step(steps, n_steps, h, slots[at] - 1 if slots[at] != 0 else size, a)
+                    n_steps += 1
                 if slots[at] != 0:
                     g = slots[at] - 1
                     if value > scores[g]:
                         scores[g], back[g], arcs[g] = value, h, a
                     continue
-                if size >= most:
-                    return -1, np.inf, size, step_from[:0], step_to[:0], step_arc[:0]
+                if size >= limits.most:
+                    return -1, np.inf, size, steps
                 if 2 * size >= slots.shape[0]:
                     slots = np.zeros(2 * slots.shape[0], dtype=np.int64)
                     for g in range(size):
@@ -139,56 +162,31 @@ def search(
     if final_from >= 0:
         length, h = 0, final_from
         while back[h] >= 0:
-            path[length] = arc_option[arcs[h]]
+            path[length] = graph.arc_option[arcs[h]]
             length += 1
             h = back[h]
         for k in range(length // 2):
             path[k], path[length - 1 - k] = path[length - 1 - k], path[k]
-    return length, dropped, size, step_from[:steps].copy(), step_to[:steps].copy(), step_arc[:steps].copy()
+    return length, dropped, size, Steps(steps.origin[:n_steps], steps.target[:n_steps], steps.arc[:n_steps])
 
 
 def best_above(
-    graph: Graph,
-    outside: Scores,
-    price: Scores,
-    starts: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    n: int,
-    *,
-    least: float,
-    width: int,
-    reach: int,
-    moses: bool,
-    most: int,
-    rules: NDArray[np.int64],
+    graph: Graph, outside: Scores, price: Scores, spans: Spans, order: Reordering, limits: Limits
 ) -> tuple[NDArray[np.int64] | None, float, int]:
     """(options of the best translation found that scores more than `least` in the graph's terms, or None; the largest bound of what was
     dropped, -inf if the search was exhaustive and inf if it ended early with more than `most` hypotheses; how many there were)."""
-    path = np.empty(n, dtype=np.int64)
-    length, dropped, size, *_ = search(n, least, width, reach, moses, most, False, rules, starts, lengths, price, outside, path, *graph)
+    path = np.empty(order.jumps.shape[1], dtype=np.int64)
+    length, dropped, size, _ = search(graph, outside, price, spans, order, limits, False, path)
     return (None if length < 0 else path[:length]), dropped, size
 
 
 def translations_above(
-    graph: Graph,
-    outside: Scores,
-    price: Scores,
-    starts: NDArray[np.int64],
-    lengths: NDArray[np.int64],
-    n: int,
-    *,
-    least: float,
-    reach: int,
-    moses: bool,
-    most: int,
-    rules: NDArray[np.int64],
-    k: int,
+    graph: Graph, outside: Scores, price: Scores, spans: Spans, order: Reordering, limits: Limits, k: int
 ) -> list[tuple[list[int], float]] | None:
     """The options and scores of the k best translations that score more than `least`, best first; None if there are too many hypotheses,
     or if some reach beyond the window."""
-    path = np.empty(n, dtype=np.int64)
-    _, dropped, size, origin, target, arc = search(
-        n, least, most, reach, moses, most, True, rules, starts, lengths, price, outside, path, *graph
+    _, dropped, size, (origin, target, arc) = search(
+        graph, outside, price, spans, order, limits, True, np.empty(order.jumps.shape[1], dtype=np.int64)
     )
     if dropped > -np.inf:
         return None
@@ -208,15 +206,14 @@ def translations_above(
         for i in by_origin[first[h] : first[h + 1]].tolist():
             score, g = so_far + float(value[i]), int(target[i])
             total = score + float(rest[g])
-            if total > least:
+            if total > limits.least:
                 pushed += 1
                 heapq.heappush(waiting, (-total, pushed, score, g, (*options, int(graph.arc_option[arc[i]]))))
     return found
 
 
 def completions(size: int, origin: NDArray[np.int64], target: NDArray[np.int64], value: Scores) -> Scores:
-    """The best way from every hypothesis to the end of the sentence, which is the last entry. Steps are in an order in which all steps
-    from a hypothesis come after all steps to it."""
+    """The best way from every hypothesis to the end of the sentence, which is the last entry."""
     rest = np.full(size + 1, -np.inf)
     rest[-1] = 0.0
     complete(origin, target, value, rest)

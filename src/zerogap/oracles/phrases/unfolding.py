@@ -13,42 +13,35 @@ from __future__ import annotations
 import numpy as np
 
 from zerogap.grid import Scores
-from zerogap.kernels import float64, inner, int32, int64, kernel, readonly, types, writable
-from zerogap.oracles.phrases.graph import GRAPH_TYPES, Graph
-from zerogap.oracles.phrases.lattice import LATTICE_TYPES, Lattice
-from zerogap.oracles.phrases.outside import Outside
+from zerogap.kernels import boolean, float64, inner, int64, kernel, readonly, types
+from zerogap.oracles.phrases.graph import GRAPH, Graph
+from zerogap.oracles.phrases.lattice import LATTICE, Lattice
+from zerogap.oracles.phrases.outside import OUTSIDE, Outside
 
-ARRAYS = types.Tuple((int64, writable(int64, 1), writable(int64, 1), writable(int64, 1), writable(float64, 1), writable(int64, 1)))
+RESULT = types.Tuple((boolean, GRAPH))
 
 
-@kernel(
-    ARRAYS(
-        int64, float64, int64, int64, readonly(float64, 1), readonly(float64, 2), readonly(float64, 2), readonly(int32, 1), *LATTICE_TYPES
-    )
-)
-def unroll(
-    n, least, most_arcs, n_options, price, ends, firsts, leave_step,
-    end_range, end_state, shorter_end, shorter_score, final, enter_start, enter_first, enter_score,
-    first_range, first_group, leave_start, leave_option, leave_end, leave_score,
-):  # fmt: skip
-    """(1 or, if there are too many arcs, 0; the arrays of the graph). State c * (ends + firsts) + i is end i, or first i - ends."""
-    n_ends, n_firsts = end_state.shape[0], leave_start.shape[0] - 1
+@kernel(RESULT(LATTICE, OUTSIDE, readonly(float64, 1), float64, int64))
+def unroll(lattice, outside, price, least, most_arcs):
+    """(whether there are few enough arcs, the graph). State c * (ends + firsts) + i is end i, or first i - ends."""
+    n, n_options = lattice.first_range.shape[0] - 1, price.shape[0] - 1
+    n_ends, n_firsts = lattice.end_state.shape[0], lattice.leave_start.shape[0] - 1
     width = n_ends + n_firsts
-    flat = ends.reshape(-1)
+    flat = outside.ends.reshape(-1)
     number = np.full((n + 1) * width, -1, dtype=np.int32)
     inside = np.full((n + 1, n_ends), -np.inf)
     entered = np.empty(n_firsts)
     # room for all that may come: what is not written takes no memory, and arrays that are replaced within a loop would make it slow
     state, arc_start = np.empty((n + 1) * width + 1, dtype=np.int64), np.empty((n + 1) * width + 2, dtype=np.int64)
-    widest = enter_first.shape[0] + leave_option.shape[0] + 2 * n_ends
+    widest = lattice.enter_first.shape[0] + lattice.leave_option.shape[0] + 2 * n_ends
     room = min(most_arcs, n * widest) + widest
     arc_to, arc_option, arc_score = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64), np.empty(room)
     nodes, arcs = 0, 0
     inside[0, 0] = 0.0
     for c in range(n + 1):
         entered[:] = -np.inf
-        low = 0 if c == 0 else end_range[1]
-        high = end_range[1] if c == 0 else n_ends
+        low = 0 if c == 0 else lattice.end_range[1]
+        high = lattice.end_range[1] if c == 0 else n_ends
         for i in range(high - low):
             x = high - 1 - i  # longer states first
             if c == 0:  # but the start before all
@@ -60,22 +53,22 @@ def unroll(
             nodes += 1
             so_far = inside[c, x]
             if c == n:
-                arc_to[arcs], arc_option[arcs], arc_score[arcs] = -1, -1, final[x]
+                arc_to[arcs], arc_option[arcs], arc_score[arcs] = -1, -1, lattice.final[x]
                 arcs += 1
                 continue
-            y = shorter_end[x]
+            y = lattice.shorter_end[x]
             if y >= 0:
-                value = so_far + shorter_score[x]
-                if value + ends[c, y] > least:
+                value = so_far + lattice.shorter_score[x]
+                if value + outside.ends[c, y] > least:
                     inside[c, y] = max(inside[c, y], value)
-                    arc_to[arcs], arc_option[arcs], arc_score[arcs] = c * width + y, n_options, shorter_score[x]
+                    arc_to[arcs], arc_option[arcs], arc_score[arcs] = c * width + y, n_options, lattice.shorter_score[x]
                     arcs += 1
-            for j in range(enter_start[x], enter_start[x + 1]):
-                f = enter_first[j]
-                value = so_far + enter_score[j]
-                if value + firsts[c, f] > least:
+            for j in range(lattice.enter_start[x], lattice.enter_start[x + 1]):
+                f = lattice.enter_first[j]
+                value = so_far + lattice.enter_score[j]
+                if value + outside.firsts[c, f] > least:
                     entered[f] = max(entered[f], value)
-                    arc_to[arcs], arc_option[arcs], arc_score[arcs] = c * width + n_ends + f, n_options, enter_score[j]
+                    arc_to[arcs], arc_option[arcs], arc_score[arcs] = c * width + n_ends + f, n_options, lattice.enter_score[j]
                     arcs += 1
         if c == n:
             break
@@ -85,46 +78,43 @@ def unroll(
             state[nodes], arc_start[nodes] = c * width + n_ends + f, arcs
             number[c * width + n_ends + f] = nodes
             nodes += 1
-            for j in range(leave_start[f], leave_start[f + 1]):
-                spot = c * n_ends + leave_step[j]
-                value = entered[f] + (leave_score[j] + price[leave_option[j]])
+            for j in range(lattice.leave_start[f], lattice.leave_start[f + 1]):
+                spot = c * n_ends + outside.leave_step[j]
+                value = entered[f] + (lattice.leave_score[j] + price[lattice.leave_option[j]])
                 if value + flat[spot] > least:
-                    into, y = spot // n_ends, leave_end[j]
+                    into, y = spot // n_ends, lattice.leave_end[j]
                     inside[into, y] = max(inside[into, y], value)
-                    arc_to[arcs], arc_option[arcs], arc_score[arcs] = into * width + y, leave_option[j], leave_score[j]
+                    arc_to[arcs], arc_option[arcs], arc_score[arcs] = into * width + y, lattice.leave_option[j], lattice.leave_score[j]
                     arcs += 1
         if arcs > most_arcs:
-            return 0, arc_start[:0], arc_to[:0], arc_option[:0], arc_score[:0], state[:0]
+            return False, Graph(arc_start[:0], arc_to[:0], arc_option[:0], arc_score[:0], state[:0])
     state[nodes], arc_start[nodes], arc_start[nodes + 1] = -1, arcs, arcs
     for a in range(arcs):
         arc_to[a] = nodes if arc_to[a] < 0 else np.int64(number[arc_to[a]])
-    return (
-        1, arc_start[: nodes + 2].copy(), arc_to[:arcs].copy(), arc_option[:arcs].copy(), arc_score[:arcs].copy(), state[: nodes + 1].copy()
-    )  # fmt: skip
+    kept = Graph(
+        arc_start[: nodes + 2].copy(), arc_to[:arcs].copy(), arc_option[:arcs].copy(), arc_score[:arcs].copy(), state[: nodes + 1].copy()
+    )
+    return True, kept
 
 
 @inner
-def is_listed(group, x, enter_start, enter_first, first_group):
+def is_listed(group, x, lattice):
     """Whether a word is listed after the state of end x: arcs from it are sorted by their groups."""
-    low, high = enter_start[x], enter_start[x + 1]
+    low, high = lattice.enter_start[x], lattice.enter_start[x + 1]
     while low < high:
         middle = (low + high) >> 1
-        if first_group[enter_first[middle]] < group:
+        if lattice.first_group[lattice.enter_first[middle]] < group:
             low = middle + 1
         else:
             high = middle
-    return low < enter_start[x + 1] and first_group[enter_first[low]] == group
+    return low < lattice.enter_start[x + 1] and lattice.first_group[lattice.enter_first[low]] == group
 
 
-@kernel(ARRAYS(int64, float64, int64, int64, readonly(float64, 1), readonly(float64, 1), *GRAPH_TYPES, *LATTICE_TYPES))
-def unfold(
-    n, least, most_arcs, known, price, outside, arc_start, arc_to, arc_option, arc_score, state,
-    end_range, end_state, shorter_end, shorter_score, final, enter_start, enter_first, enter_score,
-    first_range, first_group, leave_start, leave_option, leave_end, leave_score,
-):  # fmt: skip
-    """(1 or, if there are too many arcs, 0; the arrays of the graph). Nodes know `known` words."""
-    n_ends, n_nodes = end_state.shape[0], state.shape[0]
-    width = n_ends + leave_start.shape[0] - 1
+@kernel(RESULT(GRAPH, LATTICE, readonly(float64, 1), readonly(float64, 1), int64, float64, int64))
+def unfold(graph, lattice, outside, price, known, least, most_arcs):
+    """(whether there are few enough arcs, the graph). Nodes know `known` words."""
+    n_ends, n_nodes = lattice.end_state.shape[0], graph.state.shape[0]
+    width = n_ends + lattice.leave_start.shape[0] - 1
     inside = np.full(n_nodes, -np.inf)
     number = np.full(n_nodes, -1, dtype=np.int64)
     to, option, score = np.empty(most_arcs, dtype=np.int64), np.empty(most_arcs, dtype=np.int64), np.empty(most_arcs)
@@ -135,61 +125,59 @@ def unfold(
         if inside[x] == -np.inf:
             continue
         number[x] = nodes
-        start[nodes], of[nodes] = arcs, state[x]
+        start[nodes], of[nodes] = arcs, graph.state[x]
         nodes += 1
-        longest = (state[x] >> known) % width
+        longest = (graph.state[x] >> known) % width
         extra, level = 0.0, np.int64(x)
         while level >= 0:  # the state, and then shorter ones, as far as they are left
             shorter, back_off = np.int64(-1), 0.0
-            for a in range(arc_start[level], arc_start[level + 1]):
-                first = arc_to[a]
-                so_far = inside[x] + (extra + arc_score[a])
+            for a in range(graph.arc_start[level], graph.arc_start[level + 1]):
+                first = graph.arc_to[a]
+                so_far = inside[x] + (extra + graph.arc_score[a])
                 if first == n_nodes - 1:  # the end of the sentence
                     if level == x and so_far > least:
                         if arcs == most_arcs:
-                            return 0, start[:0], to[:0], option[:0], score[:0], of[:0]
-                        to[arcs], option[arcs], score[arcs] = -1, -1, arc_score[a]
+                            return False, Graph(start[:0], to[:0], option[:0], score[:0], of[:0])
+                        to[arcs], option[arcs], score[arcs] = -1, -1, graph.arc_score[a]
                         arcs += 1
                     continue
-                f = (state[first] >> known) % width - n_ends
+                f = (graph.state[first] >> known) % width - n_ends
                 if f < 0:
-                    shorter, back_off = first, arc_score[a]
+                    shorter, back_off = first, graph.arc_score[a]
                     continue
                 if not so_far + outside[first] > least:
                     continue
                 longer, end = False, longest
-                while end != (state[level] >> known) % width:
-                    longer = longer or is_listed(first_group[f], end, enter_start, enter_first, first_group)
-                    end = shorter_end[end]
+                while end != (graph.state[level] >> known) % width:
+                    longer = longer or is_listed(lattice.first_group[f], end, lattice)
+                    end = lattice.shorter_end[end]
                 if longer:
                     continue
-                for b in range(arc_start[first], arc_start[first + 1]):
-                    y = arc_to[b]
-                    value = so_far + (arc_score[b] + price[arc_option[b]])
+                for b in range(graph.arc_start[first], graph.arc_start[first + 1]):
+                    y = graph.arc_to[b]
+                    value = so_far + (graph.arc_score[b] + price[graph.arc_option[b]])
                     if not value + outside[y] > least:
                         continue
                     if arcs == most_arcs:
-                        return 0, start[:0], to[:0], option[:0], score[:0], of[:0]
+                        return False, Graph(start[:0], to[:0], option[:0], score[:0], of[:0])
                     inside[y] = max(inside[y], value)
-                    to[arcs], option[arcs], score[arcs] = y, arc_option[b], extra + arc_score[a] + arc_score[b]
+                    to[arcs], option[arcs], score[arcs] = y, graph.arc_option[b], extra + graph.arc_score[a] + graph.arc_score[b]
                     arcs += 1
             extra += back_off
             level = shorter
     start[nodes], start[nodes + 1], of[nodes] = arcs, arcs, -1
     for a in range(arcs):
         to[a] = nodes if to[a] < 0 else number[to[a]]
-    return 1, start[: nodes + 2].copy(), to[:arcs].copy(), option[:arcs].copy(), score[:arcs].copy(), of[: nodes + 1].copy()
+    return True, Graph(start[: nodes + 2].copy(), to[:arcs].copy(), option[:arcs].copy(), score[:arcs].copy(), of[: nodes + 1].copy())
 
 
 def unrolled(lattice: Lattice, outside: Outside, price: Scores, *, least: float, most_arcs: int) -> Graph | None:
-    """What of the lattice lies on paths of more than `least`, given its outside scores; None if there are more arcs than allowed."""
-    n = len(lattice.first_range) - 1
-    done, *arrays = unroll(n, least, most_arcs, len(price) - 1, price, outside.ends, outside.firsts, outside.leave_step, *lattice)
-    return Graph(*arrays) if done else None
+    """The part of the lattice on paths of more than `least`, given its outside scores; None if there are more arcs than allowed."""
+    done, graph = unroll(lattice, outside, price, least, most_arcs)
+    return graph if done else None
 
 
 def unfolded(graph: Graph, lattice: Lattice, outside: Scores, price: Scores, *, known: int, least: float, most_arcs: int) -> Graph | None:
     """The phrases on paths above `least` of an unrolled graph whose nodes know so many words; None if there are more than allowed."""
-    n = len(lattice.first_range) - 1
-    done, *arrays = unfold(n, least, most_arcs, known, price, outside, *graph, *lattice)
-    return Graph(*arrays) if done else None
+    done, phrases = unfold(graph, lattice, outside, price, known, least, most_arcs)
+    return phrases if done else None

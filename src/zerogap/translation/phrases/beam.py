@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import InputError
-from zerogap.oracles.ngrams.sentence import SentenceNgrams, sentence_ngrams
+from zerogap.oracles.ngrams.sentence import sentence_ngrams
 from zerogap.oracles.phrases.beam import best_in_beam
+from zerogap.oracles.phrases.coverage import Reordering
 from zerogap.oracles.phrases.options import Options, Rows, options_of, rows_of
 from zerogap.problems.translation.language_model import LanguageModel
 from zerogap.problems.translation.phrases import Derivation, PhraseProblem
@@ -24,13 +25,11 @@ _state_starts: weakref.WeakKeyDictionary[LanguageModel, NDArray[np.int64]] = wea
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tables:
-    """What kernels look up for one problem."""
+    """Records of one problem that kernels read."""
 
-    ngrams: SentenceNgrams
     rows: Rows
     options: Options
-    end_word: int
-    jumps: NDArray[np.bool_]
+    order: Reordering
     layer_of: NDArray[np.int64]  # per state: how many required phrases have been met
 
 
@@ -55,11 +54,12 @@ def tables_of(problem: PhraseProblem) -> Tables:
         pairs, local = np.unique(local * n_symbols + np.append(problem.symbol_ids(), 0), return_inverse=True)
         layer_of = np.repeat(automaton.met, len(ngrams.back_offs))
         ngrams = with_automaton(ngrams, automaton, pairs // n_symbols, pairs % n_symbols, int(local[-1]))
-    rows = rows_of(ngrams)
+    rows = rows_of(ngrams, int(local[-1]))
     options = options_of(
         len(problem), model.order, problem.starts, problem.ends, problem.scores, problem.target_start, local[:-1].astype(np.int64), rows
     )
-    return Tables(ngrams, rows, options, int(local[-1]), problem.jumps, layer_of)
+    order = Reordering(problem.reach, problem.reordering == "moses", problem.distortion, problem.jumps, problem.rules)
+    return Tables(rows, options, order, layer_of)
 
 
 def beam_search(
@@ -75,12 +75,9 @@ def beam_search(
     if not threshold >= 0.0:
         raise InputError(f"threshold is {threshold!r}: expected a difference of scores, at least 0.")
     known = tables_of(problem) if tables is None else tables
-    for moses in (True, False) if problem.reordering != "moses" else (True,):
-        phrases = best_in_beam(
-            known.options, known.rows,
-            start=known.ngrams.start, end_word=known.end_word, reach=problem.reach, size=stack, threshold=threshold,
-            moses=moses, distortion=problem.distortion, rules=problem.rules, jumps=known.jumps, layer_of=known.layer_of,
-        )  # fmt: skip
+    for moses in (True,) if known.order.moses else (True, False):
+        order = known.order._replace(moses=moses)
+        phrases = best_in_beam(known.options, known.rows, order, known.layer_of, size=stack, threshold=threshold)
         if phrases is not None:
             return problem.derivation(phrases.tolist())
     return None

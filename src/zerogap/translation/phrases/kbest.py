@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from zerogap.grid import Scores, largest_magnitude
 from zerogap.oracles.phrases.graph import Graph
-from zerogap.oracles.phrases.search import translations_above
+from zerogap.oracles.phrases.search import Limits, translations_above
 from zerogap.oracles.phrases.unfolding import unrolled
 from zerogap.problems.translation.phrases import Derivation, PhraseProblem
 from zerogap.proof.solution import Solution
@@ -53,7 +53,6 @@ def lowest(problem: PhraseProblem) -> float:
 
 def within(progress: Progress, sentence: Sentence, margin: float, k: int) -> list[Derivation] | None:
     """The best translations, at most k, that score at most the margin less than the best one; None if there are too many to look at."""
-    problem = sentence.problem
     price, total = prices(progress.multipliers, sentence.starts, sentence.ends), float(progress.multipliers.sum())
     sentence.evaluate(price)
     graph = unrolled(sentence.lattice, sentence.outside, price, least=progress.score - margin - total, most_arcs=MOST_STATES)
@@ -61,11 +60,8 @@ def within(progress: Progress, sentence: Sentence, margin: float, k: int) -> lis
 
     def examine(phrases: Graph, price: Scores, total: float, width: int) -> bool:
         nonlocal found
-        translations = translations_above(
-            phrases, outside_of(phrases, price), price, sentence.starts, sentence.lengths, len(problem),
-            least=progress.score - margin - total, reach=problem.reach, moses=problem.reordering == "moses", most=MOST_HYPOTHESES,
-            rules=problem.rules, k=k,
-        )  # fmt: skip
+        limits = Limits(progress.score - margin - total, MOST_HYPOTHESES, MOST_HYPOTHESES)
+        translations = translations_above(phrases, outside_of(phrases, price), price, sentence.spans, sentence.tables.order, limits, k)
         if translations is not None:
             found = [sentence.derivation(options) for options, _ in translations]
         return translations is not None

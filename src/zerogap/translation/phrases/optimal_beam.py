@@ -22,7 +22,7 @@ import numpy as np
 
 from zerogap.grid import Scores
 from zerogap.oracles.phrases.graph import Graph, pruned, tightened
-from zerogap.oracles.phrases.search import best_above
+from zerogap.oracles.phrases.search import Limits, best_above
 from zerogap.oracles.phrases.unfolding import unfolded, unrolled
 from zerogap.problems.translation.phrases import Derivation, PhraseProblem
 from zerogap.proof.solution import Solution
@@ -139,7 +139,7 @@ def close(
         price, total = prices(descent.best, sentence.starts, sentence.ends), float(descent.best.sum())
         least = progress.score - margin - total
         with progress.spending("lattice"):
-            graph = pruned(graph, outside_of(graph, price), price, least=least)
+            graph = pruned(graph, outside_of(graph, price), price, least)
             phrases = unfolded(graph, sentence.lattice, outside_of(graph, price), price, known=known, least=least, most_arcs=most_arcs)
         if phrases is not None:
             with progress.spending("search"):
@@ -155,23 +155,20 @@ def close(
             with progress.spending("lattice"):
                 untracked[word] = False
                 known += 1
-                graph = tightened(graph, word, sentence.starts, sentence.lengths)
-                graph = pruned(graph, outside_of(graph, price), price, least=progress.score - margin - total)
+                graph = tightened(graph, word, *sentence.spans)
+                graph = pruned(graph, outside_of(graph, price), price, progress.score - margin - total)
 
 
 def search_through(progress: Progress, sentence: Sentence, graph: Graph, price: Scores, total: float, width: int) -> bool:
     """Beam search over a graph of phrases; whether that leaves no gap."""
-    problem = sentence.problem
     outside = outside_of(graph, price)
     if outside[0] == -np.inf:
         progress.proved(progress.score)
         return True
-    graph = pruned(graph, outside, price, least=progress.score - total)
-    options, dropped, _ = best_above(
-        graph, outside_of(graph, price), price, sentence.starts, sentence.lengths, len(problem),
-        least=progress.score - total, width=width, reach=problem.reach, moses=problem.reordering == "moses", rules=problem.rules,
-        most=min(MOST_HYPOTHESES, max(FEWEST_HYPOTHESES, int(min(progress.seconds_left(), 1e6) * PER_SECOND))),
-    )  # fmt: skip
+    graph = pruned(graph, outside, price, progress.score - total)
+    most = min(MOST_HYPOTHESES, max(FEWEST_HYPOTHESES, int(min(progress.seconds_left(), 1e6) * PER_SECOND)))
+    limits = Limits(progress.score - total, width, most)
+    options, dropped, _ = best_above(graph, outside_of(graph, price), price, sentence.spans, sentence.tables.order, limits)
     if options is not None:
         progress.found(sentence.derivation(options))
     if dropped < math.inf:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from zerogap.errors import Infeasible, InvalidStructure
 from zerogap.grid import Scores
+from zerogap.oracles.phrases.coverage import Spans
 from zerogap.oracles.phrases.graph import Graph, graph_outside, graph_path
 from zerogap.oracles.phrases.lattice import Lattice, lattice_of
 from zerogap.oracles.phrases.options import Options, best_options
@@ -98,8 +99,8 @@ class Sentence:
     ends: Integers
 
     @property
-    def lengths(self) -> Integers:
-        return self.ends - self.starts
+    def spans(self) -> Spans:
+        return Spans(self.starts, self.ends - self.starts)
 
     def derivation(self, options: Integers | list[int]) -> Derivation:
         return self.problem.derivation(self.tables.options.number[options].tolist())
@@ -109,10 +110,7 @@ class Sentence:
 
 
 def sentence_of(problem: PhraseProblem, tables: Tables, options: Options) -> Sentence:
-    lattice = lattice_of(
-        options, tables.rows,
-        start=tables.ngrams.start, end_word=tables.end_word, jumps=tables.jumps, distortion=problem.distortion,
-    )  # fmt: skip
+    lattice = lattice_of(options, tables.rows, tables.order)
     starts, ends = (np.append(of[options.number], len(problem)) for of in (problem.starts, problem.ends))
     return Sentence(problem, tables, lattice, outside_table(lattice, ends - starts), starts, ends)
 
@@ -170,8 +168,8 @@ def evaluate_graph(graph: Graph, n: int) -> Evaluate:
     outside, path = np.empty(len(graph.state)), np.empty(n, dtype=np.int64)
 
     def evaluate(price: Scores) -> tuple[float, Integers]:
-        value = graph_outside(price, outside, *graph)
-        return value, path[:0] if value == -np.inf else path[: graph_path(price, outside, path, *graph)]
+        value = graph_outside(price, outside, graph)
+        return value, path[:0] if value == -np.inf else path[: graph_path(price, outside, path, graph)]
 
     return evaluate
 
@@ -179,7 +177,7 @@ def evaluate_graph(graph: Graph, n: int) -> Evaluate:
 def outside_of(graph: Graph, price: Scores) -> Scores:
     """The best completion of every node."""
     outside = np.empty(len(graph.state))
-    graph_outside(price, outside, *graph)
+    graph_outside(price, outside, graph)
     return outside
 
 

@@ -29,10 +29,7 @@ def best_first_search(problem: PhraseProblem, *, time_limit: float | None = None
     price = np.zeros(len(sentence.starts))
     first, _ = sentence.evaluate(price)
     progress.proved(first)
-    search = BestFirst(
-        sentence.lattice, sentence.outside, price, sentence.starts, sentence.lengths,
-        least=progress.score, reach=problem.reach, moses=problem.reordering == "moses", most=MOST_HYPOTHESES, rules=problem.rules,
-    )  # fmt: skip
+    search = BestFirst(sentence.lattice, sentence.outside, price, sentence.spans, sentence.tables.order, progress.score, MOST_HYPOTHESES)
     while not progress.is_closed and not progress.out_of_time():
         is_over, options = search.run(STEPS_AT_ONCE)
         if options is not None:

@@ -7,17 +7,17 @@ translation are left out. The search stops after some steps, and can go on from 
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.kernels import boolean, float64, inner, int32, int64, kernel, readonly, types, writable
+from zerogap.kernels import float64, inner, int64, kernel, readonly, record, types, writable
 from zerogap.oracles.growing_arrays import grown, grown_numbers
-from zerogap.oracles.phrases.coverage import extended, gap_of
-from zerogap.oracles.phrases.lattice import LATTICE_TYPES, Lattice
-from zerogap.oracles.phrases.outside import Outside
+from zerogap.oracles.phrases.coverage import REORDERING, SPANS, Reordering, Spans, extended, gap_of
+from zerogap.oracles.phrases.lattice import LATTICE, Lattice
+from zerogap.oracles.phrases.outside import OUTSIDE, Outside
 from zerogap.oracles.phrases.search import slot_of
 
 
@@ -35,10 +35,12 @@ class Queue(NamedTuple):
     heap_score: Scores
 
 
-QUEUE_TYPES: tuple[Any, ...] = (
-    writable(int64, 1), writable(int64, 1), writable(float64, 1), writable(int64, 1), writable(int64, 1), writable(int64, 1),
+QUEUE = record(
+    Queue, writable(int64, 1), writable(int64, 1), writable(float64, 1), writable(int64, 1), writable(int64, 1), writable(int64, 1),
     writable(float64, 1), writable(int64, 1), writable(float64, 1),
 )  # fmt: skip
+LIMITS = types.Tuple((float64, int64, int64))  # translations that score more, steps, hypotheses in memory
+COUNTS = types.Tuple((int64, int64, float64))  # hypotheses, those in the heap, the largest bound of what reaches beyond the window
 
 
 @inner
@@ -74,22 +76,16 @@ def swap(i, j, bounds, hypotheses, scores):
     return 0
 
 
-@kernel(
-    types.Tuple((int64, int64, int64, float64, *QUEUE_TYPES))(
-        int64, float64, int64, int64, boolean, int64, readonly(int64, 2), readonly(int64, 1), readonly(int64, 1), readonly(float64, 1),
-        readonly(float64, 2), readonly(float64, 2), readonly(int32, 1), int64, int64, float64, *QUEUE_TYPES, *LATTICE_TYPES,
-    )
-)  # fmt: skip
-def best_first(
-    n, least, pops, reach, moses, most, rules, starts, lengths, price, ends, firsts, leave_step,
-    size, waiting, dropped, covered, nodes, scores, back, options, slots, heap_bound, heap_hypothesis, heap_score,
-    end_range, end_state, shorter_end, shorter_score, final, enter_start, enter_first, enter_score,
-    first_range, first_group, leave_start, leave_option, leave_end, leave_score,
-):  # fmt: skip
-    """(the hypothesis that is best, -1 if none is better than `least`, -2 if steps or memory are over; the queue)."""
-    n_ends = end_state.shape[0]
-    flat = ends.reshape(-1)
-    stamp = np.full(first_group.max() + 1 if first_group.shape[0] else 0, -1, dtype=np.int64)
+@kernel(types.Tuple((int64, COUNTS, QUEUE))(LATTICE, OUTSIDE, readonly(float64, 1), SPANS, REORDERING, LIMITS, COUNTS, QUEUE))
+def best_first(lattice, outside, price, spans, order, limits, counts, queue):
+    """(the hypothesis that is best, -1 if none is better than `least`, -2 if steps or memory are over; counts and queue now)."""
+    least, pops, most = limits
+    size, waiting, dropped = counts
+    covered, nodes, scores, back, options, slots, heap_bound, heap_hypothesis, heap_score = queue
+    n = order.jumps.shape[1]
+    n_ends = lattice.end_state.shape[0]
+    flat = outside.ends.reshape(-1)
+    stamp = np.full(lattice.first_group.max() + 1 if lattice.first_group.shape[0] else 0, -1, dtype=np.int64)
     best = -1
     pop = 0
     while waiting > 0:
@@ -115,23 +111,23 @@ def best_first(
         gap = gap_of(bits, c)
         extra, at = so_far, x
         while at >= 0:
-            for i in range(enter_start[at], enter_start[at + 1]):
-                f = enter_first[i]
-                if stamp[first_group[f]] == pop:
+            for i in range(lattice.enter_start[at], lattice.enter_start[at + 1]):
+                f = lattice.enter_first[i]
+                if stamp[lattice.first_group[f]] == pop:
                     continue  # the word is listed after a longer state
-                stamp[first_group[f]] = pop
-                entered = extra + enter_score[i]
-                if not entered + firsts[c, f] > least:
+                stamp[lattice.first_group[f]] = pop
+                entered = extra + lattice.enter_score[i]
+                if not entered + outside.firsts[c, f] > least:
                     continue
-                for j in range(leave_start[f], leave_start[f + 1]):
-                    p = leave_option[j]
-                    spot = c * n_ends + leave_step[j]
-                    value = entered + (leave_score[j] + price[p])
+                for j in range(lattice.leave_start[f], lattice.leave_start[f + 1]):
+                    p = lattice.leave_option[j]
+                    spot = c * n_ends + outside.leave_step[j]
+                    value = entered + (lattice.leave_score[j] + price[p])
                     worth = value + flat[spot]
                     if not worth > least:
                         continue
-                    s, k = starts[p], lengths[p]
-                    may, now = extended(bits, gap, c, s, k, reach, moses, rules)
+                    s, k = spans.starts[p], spans.lengths[p]
+                    may, now = extended(bits, gap, c, s, k, order)
                     if may < 0:
                         dropped = max(dropped, worth)
                     if may <= 0:
@@ -159,33 +155,19 @@ def best_first(
                     heap_bound[waiting], heap_hypothesis[waiting], heap_score[waiting] = worth, g, value
                     waiting += 1
                     sift_up(waiting - 1, heap_bound, heap_hypothesis, heap_score)
-            extra += shorter_score[at]
-            at = shorter_end[at]
-    return best, size, waiting, dropped, covered, nodes, scores, back, options, slots, heap_bound, heap_hypothesis, heap_score
+            extra += lattice.shorter_score[at]
+            at = lattice.shorter_end[at]
+    queue = Queue(covered, nodes, scores, back, options, slots, heap_bound, heap_hypothesis, heap_score)
+    return best, (size, waiting, dropped), queue
 
 
 class BestFirst:
     """A search that can be continued: `run` makes some steps."""
 
-    def __init__(
-        self,
-        lattice: Lattice,
-        outside: Outside,
-        price: Scores,
-        starts: NDArray[np.int64],
-        lengths: NDArray[np.int64],
-        *,
-        least: float,
-        reach: int,
-        moses: bool,
-        most: int,
-        rules: NDArray[np.int64],
-    ) -> None:
-        """`outside` is filled for `price`; nothing is looked for that does not score more than `least`."""
-        n = len(lattice.first_range) - 1
-        self.fixed = n, least
-        self.limits = reach, moses, most, rules, starts, lengths, price, outside.ends, outside.firsts, outside.leave_step
-        self.lattice = lattice
+    def __init__(self, lattice: Lattice, outside: Outside, price: Scores, spans: Spans, order: Reordering, least: float, most: int) -> None:
+        """`outside` is filled for `price`; translations count that score more than `least`, and so many hypotheses fit in the memory."""
+        self.given = lattice, outside, price, spans, order
+        self.least, self.most = least, most
         empty = (np.empty(4096, dtype=np.int64) for _ in range(5))
         covered, nodes, back, options, hypothesis = empty
         self.queue = Queue(
@@ -204,10 +186,8 @@ class BestFirst:
 
     def run(self, pops: int) -> tuple[bool, NDArray[np.int64] | None]:
         """(whether the search is over, the options of the best translation if it was found)."""
-        n, least = self.fixed
         before = self.counts
-        best, size, waiting, dropped, *arrays = best_first(n, least, pops, *self.limits, *before, *self.queue, *self.lattice)
-        self.queue, self.counts = Queue(*arrays), (size, waiting, dropped)
+        best, self.counts, self.queue = best_first(*self.given, (self.least, pops, self.most), before, self.queue)
         if best >= 0:
             path = []
             while self.queue.back[best] >= 0:

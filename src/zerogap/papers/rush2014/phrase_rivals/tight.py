@@ -132,7 +132,7 @@ def tightened(sentence: Sentence, words: Sequence[int], seconds: float) -> Sente
         lattice = knowing(sentence.lattice, word, sentence.starts, sentence.ends)
         if len(sentence.problem) * (len(lattice.end_state) + len(lattice.first_group)) > MOST_CELLS:
             return None
-        sentence = replace(sentence, lattice=lattice, outside=outside_table(lattice, sentence.lengths))
+        sentence = replace(sentence, lattice=lattice, outside=outside_table(lattice, sentence.spans.lengths))
     return sentence
 
 
