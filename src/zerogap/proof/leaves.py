@@ -13,11 +13,8 @@ from zerogap.proof.certificate import Leaf
 
 
 def check_cover(leaves: Sequence[Leaf], n_parts: int) -> None:
-    """Raises VerificationError unless the leaves cover the whole space."""
-    for leaf in leaves:
-        if not isinstance(leaf, Leaf) or any(type(part) is not int or type(inside) is not bool for part, inside in leaf.fixed):
-            raise VerificationError(f"{leaf!r} is not a leaf: expected decisions (integer, True or False) and a certificate.")
-    waiting: list[tuple[list[Leaf], int]] = [(list(leaves), 0)]
+    """Raises VerificationError unless the leaves cover the whole space. Their form is known, see `certificate.check_form`."""
+    waiting: list[tuple[Sequence[Leaf], int]] = [(leaves, 0)]
     while waiting:
         group, depth = waiting.pop()
         if not group:
@@ -26,12 +23,10 @@ def check_cover(leaves: Sequence[Leaf], n_parts: int) -> None:
             continue
         if any(len(leaf.fixed) <= depth for leaf in group):
             raise VerificationError(f"the leaves overlap: one ends at depth {depth} where others go on.")
-        parts = {leaf.fixed[depth][0] for leaf in group}
-        part = parts.pop()
-        if parts:
-            other = parts.pop()
-            raise VerificationError(f"the leaves do not cover the space: at depth {depth} some decide part {part}, others {other}.")
-        if not 0 <= part < n_parts:
-            raise VerificationError(f"a leaf decides part {part}: expected 0 to {n_parts - 1}.")
-        for inside in (True, False):
-            waiting.append(([leaf for leaf in group if leaf.fixed[depth][1] is inside], depth + 1))
+        parts = sorted({leaf.fixed[depth][0] for leaf in group})
+        if len(parts) > 1:
+            raise VerificationError(f"the leaves do not cover the space: at depth {depth} some decide part {parts[0]}, others {parts[1]}.")
+        if not 0 <= parts[0] < n_parts:
+            raise VerificationError(f"a leaf decides part {parts[0]}: expected 0 to {n_parts - 1}.")
+        waiting.append(([leaf for leaf in group if leaf.fixed[depth][1]], depth + 1))
+        waiting.append(([leaf for leaf in group if not leaf.fixed[depth][1]], depth + 1))

@@ -6,7 +6,7 @@ Every claim is false by construction: its bound is below the best score, which e
 hole in a checker, whatever it holds. Certificates begin as true ones, and are spoilt by attacks that are thought out: counting twice, a
 wrong sign, numbers at the edge of a range, missing cases, covers that do not cover, swapped roles, infinities, types that are taken for
 others, names that exist twice, thresholds and units that move, evidence of another problem. `ATTACKS` apply to certificates of all kinds;
-`SPECIAL` ones are about one kind. Anything else than an error of zerogap is a finding, too.
+`SPECIAL` ones are about one task. `forged_claims` are about what stands around a certificate. Anything else than an error of zerogap is a finding, too.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from typing import Any
 
 import numpy as np
 
-from zerogap.errors import Infeasible, OverlappingTails, ScoreError, VerificationError
+from zerogap import dependency, sequence, translation
+from zerogap.errors import Infeasible, InputError, OverlappingTails, ScoreError, ZerogapError
 from zerogap.proof.certificate import (
     Agreement,
     Certificate,
@@ -43,6 +44,7 @@ from zerogap.proof.certificate import (
 from zerogap.proof.solution import Solution, Trace
 from zerogap.proof.verify import verify
 from zerogap.testing.draws import KINDS
+from zerogap.testing.forged_claims import CLAIMS, Filed, LyingFloat, LyingTuple
 
 Random = np.random.Generator
 Attack = Callable[[Any, Certificate, Random], Iterator[Any]]
@@ -173,33 +175,11 @@ def infinities(problem: Any, certificate: Certificate, rng: Random) -> Iterator[
             yield put(certificate, path, odd)
 
 
-class LyingFloat(float):
-    """Is below and equal to everything."""
-
-    def __le__(self, other: object) -> bool:
-        return True
-
-    def __lt__(self, other: object) -> bool:
-        return True
-
-    def __eq__(self, other: object) -> bool:
-        return True
-
-    __hash__ = float.__hash__
-
-
 class LyingInt(int):
     """An integer that is another one when it is an index."""
 
     def __index__(self) -> int:
         return 0
-
-
-class LyingTuple(tuple):  # type: ignore[type-arg]
-    """Holds nothing when it is gone through."""
-
-    def __iter__(self) -> Iterator[Any]:
-        return iter(())
 
 
 def type_confusion(problem: Any, certificate: Certificate, rng: Random) -> Iterator[Any]:
@@ -413,14 +393,69 @@ def rows_that_pay(problem: Any, certificate: Certificate, rng: Random) -> Iterat
         yield Unsatisfiable(row)
 
 
+def turned_rows(problem: Any, certificate: Certificate, rng: Random) -> Iterator[Any]:
+    """What one row pays another one gets: sums of all multipliers stay, and only a checker that counts rows one by one sees it."""
+    for kind, values in multipliers_in(certificate):
+        if len(values) > 1:
+            i, j = rng.permutation(len(values))[:2].tolist()
+            for much in (problem.resolution, 1.0, 64 * problem.resolution, 2.0**20 * problem.resolution):
+                moved = list(values)
+                moved[i] += much
+                moved[j] -= much
+                yield kind(tuple(moved))
+
+
+def one_row_takes_all(problem: Any, certificate: Certificate, rng: Random) -> Iterator[Any]:
+    """A single row has a multiplier: the others are relaxed for nothing."""
+    for kind, values in multipliers_in(certificate):
+        for r in some(rng, range(len(values))):
+            for value in (values[r], sum(values), -sum(values), problem.resolution, 2.0**30 * problem.resolution):
+                yield kind(tuple(value if q == r else 0.0 for q in range(len(values))))
+
+
+def all_rows_alike(problem: Any, certificate: Certificate, rng: Random) -> Iterator[Any]:
+    """A constant is paid by every row: of words that are all translated once, of symbols that are all used, it is given back."""
+    for kind, values in multipliers_in(certificate):
+        for constant in (problem.resolution, -problem.resolution, 2.0**40 * problem.resolution, -(2.0**40) * problem.resolution):
+            yield kind(tuple(value + constant for value in values))
+            yield kind((constant,) * len(values))
+            yield kind(tuple(constant * (-1) ** r for r in range(len(values))))
+
+
+def sums_at_the_edge(problem: Any, certificate: Certificate, rng: Random) -> Iterator[Any]:
+    """Every multiplier is within its range, and all together they leave it: sums would be rounded, or wrap around."""
+    for kind, values in multipliers_in(certificate):
+        for bits in (44, 47, 50, 52):
+            large = 2.0**bits * problem.resolution
+            signs = rng.choice((-1.0, 1.0), len(values)).tolist()
+            yield kind(tuple(value + large for value in values))
+            yield kind(tuple(value + sign * large for value, sign in zip(values, signs, strict=True)))
+
+
+def multipliers_in(certificate: Certificate) -> list[tuple[type, tuple[float, ...]]]:
+    """Multipliers, wherever they are."""
+    found = [(type(value), value.values) for _, value in spots(certificate) if isinstance(value, Multipliers | Signatures)]
+    return found[:2]
+
+
+def prices_of_words_that_are_not(problem: Any, certificate: Certificate, rng: Random) -> Iterator[Any]:
+    """Multipliers of a row more: of the word before the sentence, of the one after it."""
+    for kind, values in multipliers_in(certificate):
+        for value in (0.0, problem.resolution, -(2.0**20) * problem.resolution):
+            yield kind((value, *values))
+            yield kind((*values, value))
+            yield kind((*values, *values))
+
+
+ROWS = (rows_that_pay, turned_rows, one_row_takes_all, all_rows_alike, sums_at_the_edge, prices_of_words_that_are_not)
 SPECIAL: dict[str, tuple[Attack, ...]] = {
     "tree": (pairs_both_ways, units_that_move, everything_screened, cuts_of_everything, overpaid_sets),
     "sequence": (rewards_for_constraints,),
-    "hypergraph": (rows_that_pay,),
-    "joint": (rows_that_pay,),
-    "agreement": (rows_that_pay,),
-    "phrases": (rows_that_pay,),
-    "forest": (rows_that_pay,),
+    "hypergraph": ROWS,
+    "joint": ROWS,
+    "agreement": ROWS,
+    "phrases": ROWS,
+    "forest": ROWS,
     "lexical": (rows_that_pay,),
 }
 
@@ -433,7 +468,7 @@ class Forged:
     """How many false claims were made of every kind of certificate and by every attack, and what was found."""
 
     claims: Counter[str] = field(default_factory=Counter)
-    attacks: Counter[str] = field(default_factory=Counter)
+    attacks: dict[str, set[str]] = field(default_factory=dict)  # by task and kind of certificate
     findings: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
@@ -454,24 +489,104 @@ def false_claims(problem: Any, best: float, solution: Solution[Any], certificate
 def forge(tasks: Sequence[str], *, claims: int, seed: int = 0, report: Callable[[Forged], object] | None = None) -> Forged:
     """Makes as many false claims about drawn problems; a finding is one that is accepted, or that ends in an error of Python."""
     found, i, noted = Forged(), 0, time.perf_counter()
+    foreign: dict[str, Certificate] = {}
     while sum(found.claims.values()) < claims:
         name = tasks[i % len(tasks)]
         rng = np.random.default_rng([seed, i])
         i += 1
         for problem, best, solution in proven(name, rng):
-            for attack in (*ATTACKS.values(), *SPECIAL[name]):
-                for certificate in attack(problem, solution.certificate, rng):
-                    for claim in some(rng, list(false_claims(problem, best, solution, certificate)), 2):
-                        kind = getattr(type(certificate), "kind", type(certificate).__name__)
-                        found.claims[f"{name}: {kind}"] += 1
-                        found.attacks[attack.__name__] += 1
-                        complaint = outcome(problem, claim)
-                        if complaint is not None:
-                            found.findings.append(f"{name}, seed [{seed}, {i - 1}], {attack.__name__}: {complaint}: {claim!r}"[:1000])
+            for attack, certificate, claim in forged(name, problem, best, solution, foreign.get(name), rng):
+                kind = f"{name}: {getattr(type(certificate), 'kind', type(certificate).__name__)}"
+                found.claims[kind] += 1
+                found.attacks.setdefault(kind, set()).add(attack)
+                complaint = outcome(problem, claim)
+                if complaint is not None:
+                    found.findings.append(f"{name}, seed [{seed}, {i - 1}], {attack}: {complaint}: {claim!r}"[:1000])
+            foreign[name] = solution.certificate
         if report is not None and time.perf_counter() - noted > 10.0:
             noted = time.perf_counter()
             report(found)
     return found
+
+
+def forged(
+    name: str, problem: Any, best: float, solution: Solution[Any], foreign: Certificate | None, rng: Random
+) -> Iterator[tuple[str, Any, Any]]:
+    """Every attack on a true solution: its name, the certificate and the claim."""
+    others = list(dressed(name, problem, best, solution.certificate))
+    if others and rng.random() < 0.6:
+        solution = replace(solution, certificate=others[rng.integers(len(others))])
+    for attack in (*ATTACKS.values(), *SPECIAL[name]):
+        for certificate in attack(problem, solution.certificate, rng):
+            for claim in some(rng, list(false_claims(problem, best, solution, certificate)), 2):
+                yield attack.__name__, certificate, claim
+    if foreign is not None:
+        for claim in false_claims(problem, best, solution, foreign):
+            yield "foreign_problem", foreign, claim
+    if rng.random() < 0.3:
+        for claim in lists_with_gaps(best, list_of_best(name, problem)):
+            yield "lists_with_gaps", claim.certificate, claim
+    for text, claims in CLAIMS.items():
+        for claim in some(rng, list(claims(problem, best, solution, rng)), 3):
+            yield text, solution.certificate, claim
+
+
+LISTS: dict[str, Callable[..., Solution[Any]]] = {
+    "tree": dependency.decode, "sequence": sequence.decode, "phrases": translation.decode, "forest": translation.decode,
+}  # fmt: skip
+
+
+def list_of_best(name: str, problem: Any) -> Solution[Any] | None:
+    """The three best structures, if the task has lists of them and they were all found."""
+    if name not in LISTS:
+        return None
+    try:
+        solution = LISTS[name](problem, k=3)
+    except (Infeasible, OverlappingTails, InputError):
+        return None
+    return solution if solution.alternatives else None
+
+
+def lists_with_gaps(best: float, solution: Solution[Any] | None) -> Iterator[Solution[Any]]:
+    """One of the best is not in the list, or is there twice, or is not where it belongs."""
+    if solution is None or not solution.alternatives:
+        return
+    others = solution.alternatives
+    last = others[-1][1]
+    for i, (structure, score) in enumerate(others):
+        if score > last:
+            yield replace(solution, alternatives=others[:i] + others[i + 1 :])
+        yield replace(solution, alternatives=(*others, (structure, score)))
+        for wrong in (score + 1.0, score - 1.0, last - 1.0):
+            if wrong != score:
+                yield replace(solution, alternatives=(*others[:i], (structure, wrong), *others[i + 1 :]))
+        if score < best:
+            yield replace(solution, structure=structure, score=score, bound=score, alternatives=())
+            yield (
+                replace(solution, structure=structure, score=score, alternatives=others[i + 1 :])
+                if others[i + 1 :]
+                else replace(solution, structure=structure, score=score, bound=score, alternatives=((solution.structure, solution.score),))
+            )
+    if last < others[0][1]:
+        yield replace(solution, alternatives=others[::-1])
+    yield replace(solution, alternatives=((solution.structure, solution.score), *others))
+
+
+def dressed(name: str, problem: Any, best: float, certificate: Any) -> Iterator[Any]:
+    """The same proof in certificates of other kinds, which decoders write seldom."""
+    if name in ("tree", "hypergraph", "sequence", "joint", "agreement") and not isinstance(certificate, Intersection | Signatures):
+        yield Leaves((Leaf(((1, True),), certificate), Leaf(((1, False),), certificate)))
+    if name == "tree":
+        prices = certificate if isinstance(certificate, HeadPrices) else HeadPrices((), (), ())
+        yield Screened(prices, best, certificate)
+        shares = certificate if isinstance(certificate, FactorShares) else FactorShares(problem.resolution, (), (), DynamicProgram())
+        yield Narrowed(shares, best, (1,), shares)
+    if name == "hypergraph" and isinstance(certificate, Multipliers):
+        yield Signatures(certificate.values)
+    if name == "hypergraph" and len(problem.constraints):
+        yield Signatures((0.0,) * len(problem.constraints))
+        yield Leaves((Leaf(((1, True),), Unsatisfiable(0)), Leaf(((1, False),), certificate)))
+        yield Unsatisfiable(0)
 
 
 def proven(name: str, rng: Random) -> Iterator[tuple[Any, float, Solution[Any]]]:
@@ -495,11 +610,11 @@ def proven(name: str, rng: Random) -> Iterator[tuple[Any, float, Solution[Any]]]
             yield problem, best, solution
 
 
-def outcome(problem: Any, claim: Solution[Any]) -> str | None:
+def outcome(problem: Any, claim: Any) -> str | None:
     """None if the claim is refused in zerogap's own words."""
     try:
-        verify(problem, claim)
-    except VerificationError:
+        verify(problem, claim.read() if isinstance(claim, Filed) else claim)
+    except ZerogapError:
         return None
     except Exception as error:
         return f"{type(error).__name__} ({error})"
@@ -514,7 +629,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     found = forge(given.tasks.split(","), claims=given.claims, seed=given.seed, report=lambda so_far: print(so_far, file=sys.stderr))
     for kind, count in sorted(found.claims.items()):
-        print(f"{count:>10,}  {kind}")
+        print(f"{count:>10,}  {kind}, by {len(found.attacks[kind])} attacks")
     for finding in found.findings[:50]:
         print(finding)
     print(found)
