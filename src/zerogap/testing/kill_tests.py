@@ -45,6 +45,10 @@ class KillTest:
     lines: frozenset[tuple[str, int]] = frozenset()
     seconds: float = 0.0
 
+    @property
+    def is_drawn(self) -> bool:
+        return self.name.partition(":")[0] in KINDS
+
 
 def verdict(problem: Any, claim: Solution[Any]) -> str:
     try:

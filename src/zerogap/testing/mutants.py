@@ -37,8 +37,9 @@ from zerogap.testing.mutating import Mutant, code_of, mutants_of
 TRUSTED = ("zerogap.problems", "zerogap.proof")
 EXPLAINED = Path("tests/proof/explained_mutants.txt")
 FOLDERS = ("tests/proof", "tests/problems", "tests/regressions")
-SECONDS = 0.3  # of tests for a mutant
-LONGEST = 0.1  # seconds of a test
+SECONDS = 0.2  # of drawn tests for a mutant
+SECONDS_WRITTEN = 1.5  # and of those that somebody wrote
+LONGEST = 0.6  # seconds of a test
 HANG = 4  # times as long as they take without it, and a second: then it loops
 MEMORY = 2 << 30  # bytes more than there are before
 TESTS_KILL, SURVIVED, CRASHED = 10, 11, 12
@@ -168,11 +169,13 @@ def chosen(by_line: dict[tuple[str, int], list[KillTest]], path: str, mutant: Mu
         found = by_line.get((path, mutant.line), [])
     rng = random.Random(0)
     order = sorted(found, key=lambda test: test.seconds * rng.expovariate(1.0))
-    spent, kept = 0.0, []
-    for test in order:
-        if spent + test.seconds < SECONDS:
-            kept.append(test)
-            spent += test.seconds
+    kept = []
+    for is_drawn, most in ((True, SECONDS), (False, SECONDS_WRITTEN)):
+        spent = 0.0
+        for test in order:
+            if test.is_drawn == is_drawn and spent + test.seconds < most:
+                kept.append(test)
+                spent += test.seconds
     return kept
 
 
