@@ -109,7 +109,7 @@ def test_what_is_around_a_vertex():
         heads = problem.hypergraph.heads
         for v in range(problem.hypergraph.n_vertices):
             if not problem.hypergraph.is_terminal[v]:
-                through = best(known, lambda s, u, path, v=v: any(heads[e] == v for e in path))
+                through = best(known, lambda s, u, path, v=v, heads=heads: any(heads[e] == v for e in path))
                 both = number(around[v]) + number(inside[v])
                 assert both == through
 

@@ -1,6 +1,7 @@
 """False claims are refused, whatever certificate somebody made for them."""
 
 import inspect
+from collections import defaultdict
 
 import pytest
 from numba.core import config
@@ -8,6 +9,7 @@ from numba.core import config
 from zerogap.proof.certificate import KINDS
 from zerogap.testing import forge
 from zerogap.testing.forge import ATTACKS, SPECIAL
+from zerogap.testing.forged_claims import CLAIMS as AROUND
 
 pytestmark = pytest.mark.skipif(config.DISABLE_JIT, reason="decodes by every method: minutes without the compiler")
 CLAIMS = 10_000
@@ -17,14 +19,27 @@ CLAIMS = 10_000
 def test_no_false_claim_is_accepted(task):
     found = forge.forge([task], claims=CLAIMS // len(SPECIAL), seed=1)
     assert not found.findings, found.findings[:3]
-    assert len(found.attacks) >= 5, found.attacks  # some need numbers in the certificate
+
+
+LEAST = 15  # a new kind of certificate is not complete without its attacks
 
 
 def test_every_kind_is_attacked():
-    found = forge.forge(["tree"], claims=3000, seed=2)
-    for kind in KINDS:
-        assert any(entry.endswith(f": {kind}") for entry in found.claims), kind
-    assert len(ATTACKS) >= 15
+    """By as many attacks that were thought out, each of which made a false claim with a certificate of this kind."""
+    by_kind = defaultdict(set)
+    for task, claims in (("tree", 9000), ("hypergraph", 3000), ("sequence", 2000), ("lexical", 300)):
+        for entry, attacks in forge.forge([task], claims=claims, seed=2).attacks.items():
+            by_kind[entry.partition(": ")[2]] |= attacks
+    assert {kind: len(by_kind[kind]) for kind in KINDS if len(by_kind[kind]) < LEAST} == {}
+
+
+@pytest.mark.parametrize("task", sorted(SPECIAL))
+def test_every_task_is_attacked(task):
+    """Whatever certificate its solutions have: none may rely on the attacks on another task's."""
+    found = forge.forge([task], claims=600, seed=4)
+    assert len(set().union(*found.attacks.values())) >= LEAST
+    assert len(ATTACKS) >= LEAST
+    assert len(AROUND) >= LEAST
 
 
 def test_a_hole_is_found(monkeypatch):

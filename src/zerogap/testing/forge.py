@@ -6,7 +6,8 @@ Every claim is false by construction: its bound is below the best score, which e
 hole in a checker, whatever it holds. Certificates begin as true ones, and are spoilt by attacks that are thought out: counting twice, a
 wrong sign, numbers at the edge of a range, missing cases, covers that do not cover, swapped roles, infinities, types that are taken for
 others, names that exist twice, thresholds and units that move, evidence of another problem. `ATTACKS` apply to certificates of all kinds;
-`SPECIAL` ones are about one task. `forged_claims` are about what stands around a certificate. Anything else than an error of zerogap is a finding, too.
+`SPECIAL` ones are about one task. `forged_claims` are about what stands around a certificate. Anything else than an error of zerogap is
+a finding, too.
 """
 
 from __future__ import annotations
@@ -514,7 +515,7 @@ def forged(
 ) -> Iterator[tuple[str, Any, Any]]:
     """Every attack on a true solution: its name, the certificate and the claim."""
     others = list(dressed(name, problem, best, solution.certificate))
-    if others and rng.random() < 0.6:
+    if others and rng.random() < 0.4:
         solution = replace(solution, certificate=others[rng.integers(len(others))])
     for attack in (*ATTACKS.values(), *SPECIAL[name]):
         for certificate in attack(problem, solution.certificate, rng):

@@ -92,7 +92,8 @@ def between_multiples(problem: Any, best: float, solution: Solution[Any], rng: R
 def numbers_that_lie(problem: Any, best: float, solution: Solution[Any], rng: Random) -> Iterator[Any]:
     """Scores and bounds that pass for numbers, or answer comparisons as they like."""
     low = best - problem.resolution
-    for odd in (LyingFloat(low), str(low), complex(low), np.array(low), np.array([low]), None, (low,), np.float64(low), np.longdouble(low)):
+    oddities: list[Any] = [LyingFloat(low), str(low), complex(low), np.array(low), np.array([low]), None, (low,), np.float64(low)]
+    for odd in (*oddities, np.longdouble(low)):
         yield replace(solution, bound=odd)
         yield Solution(None, -math.inf, odd, solution.certificate)
         yield replace(solution, score=odd, bound=odd)
@@ -142,8 +143,8 @@ def structures_of_other_types(problem: Any, best: float, solution: Solution[Any]
     """What a structure is when it is gone through is not what it is when it is counted; the bound is too low in any case."""
     structure = solution.structure
     if isinstance(structure, tuple):
-        for odd in (LyingTuple(structure), iter(structure), dict(enumerate(structure)), set(), frozenset(), np.array(structure, dtype=object),
-                    str(structure), b"", 0, True, 1.5, object()):  # fmt: skip
+        oddities: list[Any] = [LyingTuple(structure), iter(structure), dict(enumerate(structure)), set(), frozenset(), str(structure), b""]
+        for odd in (*oddities, np.array(structure, dtype=object), 0, True, 1.5, object()):
             yield replace(solution, structure=odd, bound=best - problem.resolution)
 
 
@@ -174,7 +175,7 @@ def alternatives_twice(problem: Any, best: float, solution: Solution[Any], rng: 
     """The best structure is the second best as well, in another spelling."""
     structure = solution.structure
     if isinstance(structure, tuple):
-        spellings = [structure, list(structure), LyingTuple(structure)]
+        spellings: list[Any] = [structure, list(structure), LyingTuple(structure)]
         if structure and all(type(part) is int for part in structure):
             spellings += [np.array(structure), tuple(map(np.int64, structure)), tuple(map(float, structure))]
         for spelling in spellings:

@@ -30,8 +30,8 @@ from pathlib import Path
 from typing import Any
 
 from zerogap.errors import ZerogapError
-from zerogap.testing.mutations import LONGEST, mutated
-from zerogap.testing.readers import Reader, readers
+from zerogap.testing.mutations import mutated
+from zerogap.testing.readers import LONGEST, Reader, readers
 
 CPU_SECONDS = 5.0  # then a reader hangs
 MEMORY = 8 << 30  # bytes that a process may use

@@ -145,10 +145,12 @@ def read_and_verified(value: Any, given: Any) -> str:
 
 
 def written_tests(folders: Sequence[Path]) -> Iterator[KillTest]:
-    """Test functions of a folder that need nothing from pytest but values of parameters."""
-    for path in sorted(file for folder in folders for file in folder.rglob("test_*.py") if file.stem not in LEFT_OUT):
+    """Test functions of folders, or files, that need nothing from pytest but values of parameters."""
+    files = [file for given in folders for file in ([given] if given.is_file() else given.rglob("test_*.py"))]
+    for path in sorted(file for file in files if file.stem not in LEFT_OUT):
         spec = importlib.util.spec_from_file_location(f"kill_{path.stem}_{abs(hash(path))}", path)
-        assert spec is not None and spec.loader is not None
+        assert spec is not None
+        assert spec.loader is not None
         module = importlib.util.module_from_spec(spec)
         sys.path.insert(0, str(path.parent))
         try:

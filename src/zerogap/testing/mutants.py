@@ -1,10 +1,10 @@
 """Mutation testing of the trusted base: every small change to a checker or to a definition must be noticed by a test or an attack.
 
     python -m zerogap.testing.mutants
-    python -m zerogap.testing.mutants --modules zerogap.proof.leaves,zerogap.proof.chain --show
+    python -m zerogap.testing.mutants --modules zerogap.proof.leaves,zerogap.proof.chain
 
-The tests (see `kill_tests`) are drawn, run and measured once. Every mutant is then put into a forked child, where the tests that come by its
-line run until one of them says something else than before. Mutants that change nothing that matters are listed in
+The tests (see `kill_tests`) are drawn, run and measured once. Every mutant is then put into a forked child, where the tests that come
+by its line run until one of them says something else than before. Mutants that change nothing that matters are listed in
 `tests/proof/explained_mutants.txt` with a reason. All others must be killed.
 """
 

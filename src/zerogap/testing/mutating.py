@@ -65,7 +65,7 @@ def mutants_of(module: str, tree: ast.Module) -> Iterator[Mutant]:
             seen[f"{function} {text}"] += 1
             if (count := seen[f"{function} {text}"]) > 1:
                 text += f" ({count})"
-            yield Mutant(module, function, text, node.lineno, top, lambda place=place, new=new: put(place, new))  # type: ignore[attr-defined, misc]
+            yield Mutant(module, function, text, int(node.lineno), top, lambda place=place, new=new: put(place, new))  # type: ignore[misc]
 
 
 def put(place: tuple[Any, Any], new: ast.AST) -> Callable[[], None]:
@@ -151,16 +151,18 @@ def replacements(node: Any) -> Iterator[Any]:
             yield operand
         case ast.BinOp(left, op, right) if type(op) in OPERATORS:
             yield ast.BinOp(left, OPERATORS[type(op)](), right)
-        case ast.If(test, body, orelse):
+        case ast.If(_, body, orelse):
             if not (len(body) == 1 and isinstance(body[0], ast.Raise) and not orelse):  # else its `raise` is dropped
                 yield ast.If(ast.Constant(True), body, orelse)
                 yield ast.If(ast.Constant(False), body, orelse)
-        case ast.IfExp(test, body, orelse):
+        case ast.IfExp(_, body, orelse):
             yield body
             yield orelse
-        case ast.Constant(value) if type(value) in (bool, int, float):
-            yield ast.Constant(not value if isinstance(value, bool) else value + 1)
-            if type(value) is int and value > 1:
+        case ast.Constant(bool(value)):
+            yield ast.Constant(not value)
+        case ast.Constant(int(value) | float(value)):
+            yield ast.Constant(value + 1)
+            if isinstance(value, int) and value > 1:
                 yield ast.Constant(value - 1)
         case ast.Call(ast.Name(name) as called, arguments, keywords):
             if name in TURNED:

@@ -8,9 +8,8 @@ import re
 from contextlib import suppress
 from typing import Any
 
-from zerogap.testing.readers import Reader
+from zerogap.testing.readers import LONGEST, Reader
 
-LONGEST = 1 << 12  # bytes of an input
 NUMBERS = (b"0", b"-1", b"1e300", b"1e-320", b"-inf", b"nan", b"9" * 30, b"1" * 5000, b"2147483648", b"0x1", b"\xd9\xa3", b"1_0")
 BITS = (
     b"\x00", b"\xff", b"\xed\xa0\x80", b"\xef\xbb\xbf", b"\r\n", b"\n", b"\t", b" ", b"\xe2\x80\xa8", b'"', b"\\", b"'", b"{", b"}", b"[",

@@ -9,6 +9,7 @@ import io
 import json
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +18,7 @@ from zerogap.io.problems.proofs import object_in
 from zerogap.testing import reader_seeds as seeds
 
 Read = Callable[[bytes], object]
+LONGEST = 1 << 12  # bytes of an input
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,7 @@ def readers() -> dict[str, Reader]:
         ),
         "problem": Reader(lambda data: problem_from_json(json_of(data)), tuple(map(as_json, problems())), is_json=True),
         "solution": Reader(lambda data: solution_from_json(json_of(data)), tuple(map(as_json, solutions())), is_json=True),
+        "proof": Reader(lambda data: checked_line(data.decode("utf-8", "replace")), proofs(), is_json=True),
         "forest": Reader(lambda data: forest_from_json(json_of(data)), seeds.FORESTS, is_json=True),
         "archive": Reader(read_npz, archives(), (b"PK", b"\x93NUMPY", b"\x00" * 8)),
         "job": Reader(read_job, seeds.JOBS, (b"input = ", b"[parse]\n", b"limit = ", b'"')),
@@ -107,6 +110,36 @@ def json_of(data: bytes) -> Any:
 
 def as_json(value: Any) -> bytes:
     return json.dumps(value).encode()
+
+
+def checked_line(text: str) -> None:
+    """A problem with its solution, as `zerogap verify` reads and checks them."""
+    from zerogap.io.problems.proofs import proof_in
+    from zerogap.proof.verify import verify
+
+    verify(*proof_in(text, "line 1"))
+
+
+def proofs() -> tuple[bytes, ...]:
+    """Small problems of every task with solutions that hold, with certificates of all kinds that decoders write for them."""
+    import numpy as np
+
+    from zerogap.errors import ScoreError
+    from zerogap.io.problems.proofs import proof_line
+    from zerogap.testing.draws import KINDS
+    from zerogap.testing.forge import list_of_best, proven
+
+    found: dict[tuple[str, str, bool], bytes] = {}
+    for name in KINDS:
+        for i in range(30):
+            with suppress(ScoreError):
+                for problem, _, solution in proven(name, np.random.default_rng([3, i])):
+                    for answer in (solution, list_of_best(name, problem)):
+                        if answer is not None:
+                            line = proof_line(problem, answer).encode()
+                            if len(line) < LONGEST:
+                                found.setdefault((name, answer.certificate.kind, bool(answer.alternatives)), line)
+    return tuple(found.values())
 
 
 def read_npz(data: bytes) -> None:

@@ -115,9 +115,14 @@ def test_agreement_is_the_best_of_all_choices():
     for problem, chain, every in drawn(60):
         n, labels = problem.n_tokens, len(problem.labels)
         tables = {c: rng.integers(-3, 4, (n, labels)) * (rng.random((n, labels)) < 0.7) for c in range(len(problem.machines)) if c % 3 < 2}
-        rows = [(c, t, a, float(u[t, a]) * problem.resolution) for c, u in tables.items() for t in range(n) for a in range(labels) if u[t, a]]
+        rows = [
+            (c, t, a, float(u[t, a]) * problem.resolution) for c, u in tables.items() for t in range(n) for a in range(labels) if u[t, a]
+        ]
         kinds = problem.kinds
-        for part, inside in ((None, True), *(((int(p), side)) for p in rng.integers(0, n * (kinds.max() + 1 + labels), 4) for side in (True, False))):
+        for part, inside in (
+            (None, True),
+            *(((int(p), side)) for p in rng.integers(0, n * (kinds.max() + 1 + labels), 4) for side in (True, False)),
+        ):
             if part is None:
                 kept = every
             elif part < n * (kinds.max() + 1):
