@@ -112,12 +112,12 @@ def choose_resolution(largest: float, terms: int, asked: float | None = None) ->
     finest = math.ldexp(1.0, max(exponent + HEADROOM_BITS - MANTISSA_BITS, FINEST_EXPONENT))
     if asked is None:
         return finest
-    if not isinstance(asked, int | float) or not (FINEST <= asked <= COARSEST and math.frexp(asked)[0] == 0.5):
+    if isinstance(asked, bool) or not isinstance(asked, int | float) or not (FINEST <= asked <= COARSEST and math.frexp(asked)[0] == 0.5):
         raise ScoreError(f"resolution is {asked!r}: expected a power of two, at least 2^{FINEST_EXPONENT}.")
     # scores that were rounded up to a power of two before may ask for one bit more; where all are 0, any resolution is exact
     if total > 0 and asked < finest / 2:
         raise ScoreError(f"resolution is {asked!r}: sums of {terms} scores up to {largest:g} are exact only from {finest!r} on.")
-    return asked
+    return float(asked)
 
 
 def round_to_grid(scores: Scores, resolution: float) -> Scores:

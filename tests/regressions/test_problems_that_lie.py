@@ -1,16 +1,25 @@
 """Problems that were once other problems than those that somebody gave: what is given is copied, checked once, and read as it says."""
 
+import math
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import zerogap
-from zerogap import dependency, sequence
-from zerogap.errors import InputError, VerificationError
+from zerogap import dependency, hypergraph, sequence, translation
+from zerogap.errors import FormatError, GrammarError, HypergraphError, InputError, ScoreError, VerificationError
+from zerogap.io.problems.files import problem_from_json
 from zerogap.problems.dependency.factor import FactorArrays
 from zerogap.problems.dependency.head_automaton import HeadAutomaton
 from zerogap.problems.sequence.constraints import Constraint, at_least, disallow
+from zerogap.problems.translation.forest import from_rules
 from zerogap.proof import Solution
-from zerogap.proof.certificate import Intersection
+from zerogap.proof.certificate import DynamicProgram, Intersection, Multipliers
+from zerogap.structures.grammar import Grammar
+from zerogap.structures.hypergraph import from_edges
+from zerogap.structures.linear import constraint_rows
+from zerogap.translation.language_models import Ngrams, build_language_model
 
 ARCS = [[0, 10, 0, 0], [0, 0, 10, 10], [0, 0, 0, 0], [0, 0, 0, 0]]
 
@@ -104,3 +113,122 @@ def test_starts_that_fall_without_a_sign(start):
 def test_factors_of_a_number_of_words_that_is_no_integer(n):
     with pytest.raises(InputError, match="factors are arrays"):
         dependency.Problem(ARCS, factors=FactorArrays(n, np.array([0, 2]), np.array([1, 6]), np.array([-5.0])))
+
+
+def model_of(scores):
+    words = ["<s>", "</s>", "<unk>", "a", "b"]
+    return build_language_model(words, [Ngrams(np.arange(5)[:, None], np.array(scores), np.full(5, np.nan))])
+
+
+def test_a_language_model_that_only_says_it_is_on_a_grid():
+    """What scores 0.9 was rounded down to 0, and 0 was optimal."""
+    model = model_of([0.0, 0.0, 0.0, 0.9, 0.0])
+    with pytest.raises(InputError, match="scores are no multiples"):
+        replace(model, resolution=1.0, largest=1.0)
+    assert replace(model_of([0.0, 0.0, 0.0, 9.0, 0.0]), resolution=1.0, largest=0.5).largest == 9.0
+
+
+def test_a_language_model_whose_states_remember_what_they_like():
+    """The state after b was another one where a state of a had been before, so that pieces that begin alike went on otherwise."""
+    words = ["<s>", "</s>", "<unk>", "a", "b"]
+    bigrams = Ngrams(np.array([[3, 4], [4, 4]]), np.array([-1.0, -2.0]), np.array([np.nan, np.nan]))
+    model = build_language_model(words, [Ngrams(np.arange(5)[:, None], np.zeros(5), np.array([0, 0, 0, 0.5, 0.5])), bigrams])
+    forest = from_rules([(0, ["a", "b", "b"], 0.0)], root=0)[0]
+    good = translation.SyntaxProblem(forest, model)
+    score = good.score((0,))
+    zerogap.verify(good, Solution((0,), score, score, DynamicProgram()))
+    after = model.next_states.copy()
+    after[model.keys == int(after[3]) * 5 + 4] = after[3]  # after "a b" as after "a"
+    bad = translation.SyntaxProblem(forest, replace(model, next_states=after))
+    score = bad.score((0,))
+    with pytest.raises(VerificationError, match="no automaton of n-grams"):
+        zerogap.verify(bad, Solution((0,), score, score, DynamicProgram()))
+
+
+def test_a_hypergraph_that_uses_a_hyperedge_many_times():
+    """Payments were added up as if once: sums left int64, and a hyperpath of 5 was none."""
+    n, many = 600, 240
+    a, b, c, d, root = range(n, n + 5)
+    tails = [[0], [1], [a] * many, [a], [b] * many, [b], [c, d, *range(2, n)]]
+    graph, _, order = from_edges([a, b, c, c, d, d, root], tails, n_vertices=n + 5, root=root, validate=False)
+    place = np.argsort(order).tolist()
+    rows = constraint_rows(graph.n_edges, [({place[0]: 16, place[1]: 16}, "=", 32)])
+    problem = hypergraph.Problem(graph, np.array([0, 0, 0, 5.0, 0, 0, 0])[order], rows)
+    path = tuple(place[i] for i in (6, 3, 5, 0, 1))
+    problem.check(path)
+    assert problem.score(path) == 5.0
+    for part in np.linspace(0.5, 0.999, 50):
+        price = -float(np.floor(part * 2.0**51)) * problem.resolution
+        with pytest.raises(VerificationError, match="so large"):
+            zerogap.verify(problem, Solution(None, -np.inf, 4.0, Multipliers((price,))))
+    assert zerogap.verify(problem, Solution(path, 5.0, 5.0, Multipliers((0.0,)))).bound == 5.0
+
+
+def test_a_grammar_with_two_symbols_of_one_name():
+    """Trees are scored by names, charts by numbers."""
+    rules, scores = np.array([[3, 1, 0], [3, 2, 0]], dtype=np.int32), np.array([1.0, 5.0])
+    with pytest.raises(GrammarError, match="a name twice"):
+        Grammar(("B", "A", "A", "S"), 3, rules, scores, np.zeros((0, 2), dtype=np.int32), np.zeros(0), {})
+
+
+@pytest.mark.parametrize("resolution", [True, 0.75, 10**400, math.inf])
+def test_resolutions_that_are_no_powers_of_two(resolution):
+    with pytest.raises(ScoreError, match="resolution"):
+        sequence.Problem([[1.0]], resolution=resolution)
+    assert type(sequence.Problem([[1.0]], resolution=1).resolution) is float
+
+
+FILES = {
+    "constraint": ("sequence", {"emissions": [[1.0, 0.0]], "constraints": [{"kind": "disallow", "arguments": [0]}]}, "constraints"),
+    "automaton": (
+        "dependency",
+        {"arcs": [[0, 1], [0, 0]], "automata": [{"head": 0, "side": "right", "transitions": [[0, 1, 0, 1.0]], "finals": [0.0]}]},
+        "automata",
+    ),
+    "factor": ("dependency", {"arcs": [[0, 1], [0, 0]], "factors": [{"arcs": [[0, 1]], "score": 1.0}]}, "factors"),
+    "parts": ("dependency", {"arcs": [[0, 1], [0, 0]], "stops": {"parts": [[0, 1, 1.0]]}}, "stops"),
+    "hyperedge": ("hypergraph", {"vertices": 2, "root": 1, "edges": [{"head": 1, "tail": [0], "score": 1.0}]}, "edges"),
+    "row": (
+        "hypergraph",
+        {
+            "vertices": 2,
+            "root": 1,
+            "edges": [{"head": 1, "tail": [0]}],
+            "constraints": [{"parts": {"0": 1}, "sense": "<=", "limit": 1}],
+        },
+        "constraints",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_mistyped_keys_within_a_problem(name):
+    """A `penality` was as if it were not there: the constraint was hard."""
+    kind, value, field = FILES[name]
+    file = {"format": "zerogap-problem", "version": 1, "kind": kind} | value
+    problem_from_json(file)
+    inner = file[field] if isinstance(file[field], dict) else file[field][0]
+    inner["penality"] = 5.0
+    with pytest.raises(FormatError, match="penality is not known"):
+        problem_from_json(file)
+
+
+def test_a_version_that_is_true():
+    with pytest.raises(FormatError, match="version"):
+        problem_from_json({"format": "zerogap-problem", "version": True, "kind": "sequence", "emissions": [[1.0]]})
+
+
+def test_tokens_without_labels_are_no_empty_sequence():
+    file = {"format": "zerogap-problem", "version": 1, "kind": "sequence", "labels": ["A"], "emissions": [[], []]}
+    with pytest.raises(InputError, match="labels"):
+        problem_from_json(file)
+    assert problem_from_json(file | {"emissions": []}).n_tokens == 0
+
+
+def test_a_forest_that_doubles_and_doubles():
+    words = {"order": 1, "words": ["<s>", "</s>", "<unk>"], "ngrams": [[[0, 0], [1, 0], [2, 0]]]}
+    for size in (54, 1100):
+        edges = [[0, [0], 0.0], *([i, [-i, -i], 0.0] for i in range(1, size))]
+        file = {"format": "zerogap-problem", "version": 1, "kind": "forest", "words": ["a"], "edges": edges, "language_model": words}
+        with pytest.raises(HypergraphError, match="a derivation may have"):
+            problem_from_json(file)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from typing import Any
 
 from zerogap.errors import FormatError
@@ -15,6 +16,13 @@ def expect(value: Any, kind: type, where: str) -> Any:
 
 
 NAMES: dict[type, str] = {float: "a number", dict: "an object", list: "a list", int: "an integer", bool: "true or false", str: "a string"}
+
+
+def only_keys(value: dict[str, Any], keys: Collection[str], where: str) -> None:
+    """FormatError for a key that is not known: a mistyped one would be as if it were not there."""
+    for key in value:
+        if key not in keys:
+            raise FormatError(f"{where}.{shorten(key)[1:-1]} is not known: expected {', '.join(keys)}.")
 
 
 def field(value: dict[str, Any], name: str, where: str) -> Any:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from zerogap.errors import FormatError, VerificationError
-from zerogap.problems.json_values import NAMES, expect, field, number_from_json, number_to_json, shorten
+from zerogap.problems.json_values import NAMES, expect, field, number_from_json, number_to_json, only_keys, shorten
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +247,7 @@ def read(value: Any, form: Any, where: str) -> Any:
 
 def read_record(value: Any, kinds: tuple[type, ...], where: str) -> Any:
     kind: type = Leaf
-    keys: set[str] = set(FORMS[Leaf])
+    keys: list[str] = list(FORMS[Leaf])
     expect(value, dict, where)
     if kinds != (Leaf,):
         name = value.get("kind")
@@ -255,10 +255,8 @@ def read_record(value: Any, kinds: tuple[type, ...], where: str) -> Any:
         if not isinstance(name, str) or name not in known:
             raise FormatError(f"{where}.kind is {name!r}: expected one of {', '.join(known)}.")
         kind = KINDS[name]
-        keys = {"kind", *FORMS[kind]}
-    for key in value:
-        if key not in keys:
-            raise FormatError(f"{where}.{key} is not known here: expected {', '.join(FORMS[kind]) or 'nothing else'}.")
+        keys = ["kind", *FORMS[kind]]
+    only_keys(value, keys, where)
     return kind(**{name: read(field(value, name, where), form, f"{where}.{name}") for name, form in FORMS[kind].items()})
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from zerogap.errors import FormatError, VerificationError
-from zerogap.problems.json_values import expect, field, number_from_json, number_to_json, numbers_from_json, shorten
+from zerogap.problems.json_values import expect, field, number_from_json, number_to_json, numbers_from_json, only_keys, shorten
 from zerogap.proof.certificate import certificate_from_json, certificate_to_json
 from zerogap.proof.solution import Solution, Trace
 
@@ -39,9 +39,7 @@ def solution_to_json(solution: Solution[Any]) -> dict[str, Any]:
 def solution_from_json(value: Any, where: str = "solution") -> Solution[Any]:
     """The solution in a JSON object; FormatError says what is not one. Nothing in it is believed: see `verify`."""
     check_format(value, FORMAT, VERSION, where)
-    for key in value:
-        if key not in KEYS:
-            raise FormatError(f"{where}.{key} is not known: expected {', '.join(KEYS)}.")
+    only_keys(value, KEYS, where)
     try:
         solution = read_solution(value, where)
     except RecursionError:
@@ -54,7 +52,9 @@ def solution_from_json(value: Any, where: str = "solution") -> Solution[Any]:
 
 def read_solution(value: dict[str, Any], where: str) -> Solution[Any]:
     trace = expect(field(value, "trace", where), dict, f"{where}.trace")
-    columns = [numbers_from_json(field(trace, name, f"{where}.trace"), f"{where}.trace.{name}") for name in ("bounds", "scores", "seconds")]
+    names = ("bounds", "scores", "seconds")
+    only_keys(trace, names, f"{where}.trace")
+    columns = [numbers_from_json(field(trace, name, f"{where}.trace"), f"{where}.trace.{name}") for name in names]
     if len({len(column) for column in columns}) != 1:
         raise FormatError(f"{where}.trace has columns of {', '.join(str(len(c)) for c in columns)} entries: expected as many in each.")
     return Solution(
@@ -82,7 +82,7 @@ def check_format(value: Any, name: str, version: int, where: str) -> None:
     """An object that says what it is, in a version that we know."""
     if expect(value, dict, where).get("format") != name:
         raise FormatError(f"{where}.format is {shorten(value.get('format'))}: expected {name!r}.")
-    if value.get("version") != version:
+    if type(value.get("version")) is not int or value["version"] != version:  # true equals 1
         raise FormatError(f"{where}.version is {shorten(value.get('version'))}: this zerogap reads version {version}.")
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from zerogap.errors import VerificationError
+from zerogap.errors import OverlappingTails, VerificationError
 from zerogap.grid import Integers
 from zerogap.problems.hypergraph import Problem
 from zerogap.proof.certificate import Certificate, DynamicProgram, Leaves, Multipliers, Signatures, Unsatisfiable
 from zerogap.proof.integers import ABSENT, Units, number, plus, settled, units
 from zerogap.proof.leaves import check_cover
 from zerogap.proof.multipliers import checked_multipliers, largest_of, prices_of, refund
-from zerogap.structures.hypergraph import Hypergraph
+from zerogap.structures.hypergraph import Hypergraph, check_disjoint
 
 MOST_HYPOTHESES = 2_000_000  # more than this and a search proves nothing in reasonable time
 
@@ -28,17 +28,29 @@ class Paths:
     scores: Integers
     grain: int  # divides the score of every hyperpath
     largest: int  # no hyperpath's score is larger in magnitude
+    times: int  # the dynamic program may use a hyperedge as often
 
 
 def hypergraph_bound(problem: Problem, certificate: Certificate, claimed: Units) -> Units:
     """The bound that a certificate proves; searches prove the claimed one, or give what is above it."""
     scores = units(problem.scores, problem.resolution)
     bits = int(np.bitwise_or.reduce(np.abs(scores[scores > ABSENT]), initial=0))
-    paths = Paths(problem, scores, bits & -bits or 1, largest_of(problem.terms, scores))
+    times = 1 if len(problem.constraints) == 0 or is_disjoint(problem.hypergraph) else problem.terms
+    paths = Paths(problem, scores, bits & -bits or 1, largest_of(problem.terms, scores), times)
     if isinstance(certificate, Signatures):
-        multipliers = checked_multipliers(certificate.values, problem.constraints, problem.resolution, paths.largest)
+        multipliers = checked_multipliers(certificate.values, problem.constraints, problem.resolution, paths.largest, times=times)
         return max(claimed, best_above(paths, multipliers, claimed))
     return bound_of(paths, certificate)
+
+
+def is_disjoint(graph: Hypergraph) -> bool:
+    """Whether no vertex is below two tails of a hyperedge: else dynamic programs may use what is below it more than once."""
+    try:
+        if not graph.is_lattice:
+            check_disjoint(graph)
+    except OverlappingTails:
+        return False
+    return True
 
 
 def bound_of(paths: Paths, certificate: Certificate) -> Units:
@@ -48,7 +60,7 @@ def bound_of(paths: Paths, certificate: Certificate) -> Units:
         case DynamicProgram():
             return best_score(graph, paths.scores)  # without the constraints: valid, if weak
         case Multipliers(values):
-            multipliers = checked_multipliers(values, rows, problem.resolution, paths.largest)
+            multipliers = checked_multipliers(values, rows, problem.resolution, paths.largest, times=paths.times)
             best = best_score(graph, plus(paths.scores, -prices_of(multipliers, rows)))
             return best if best == -math.inf else (int(best) + refund(multipliers, rows)) // paths.grain * paths.grain
         case Unsatisfiable(row):
@@ -68,7 +80,7 @@ def restricted(paths: Paths, fixed: tuple[tuple[int, bool], ...]) -> Paths:
         left[heads == heads[edge] if inside else edge] = ABSENT
         if inside:
             left[edge] = kept
-    return Paths(paths.problem, left, paths.grain, paths.largest)
+    return replace(paths, scores=left)
 
 
 def cannot_hold(paths: Paths, row: int) -> bool:

@@ -10,21 +10,13 @@ from zerogap.proof.integers import ABSENT, RANGE, units_of
 from zerogap.structures.linear import LinearConstraints
 
 
-def checked_multipliers(values: tuple[float, ...], rows: LinearConstraints, resolution: float, largest: int) -> Integers:
+def checked_multipliers(values: tuple[float, ...], rows: LinearConstraints, resolution: float, largest: int, *, times: int = 1) -> Integers:
     """The multipliers in units; VerificationError if their sign is wrong, or if they are so large that sums might leave the range.
 
-    `largest` bounds the scores of a structure. A structure has every part at most once, so what it pays is at most the sum of the
-    magnitudes of all entries times their multipliers.
-    """
-    if len(values) != len(rows):
-        raise VerificationError(f"there are {len(values)} multipliers for {len(rows)} constraints.")
-    found = [units_of(value, resolution, f"multiplier {r}") for r, value in enumerate(values)]
-    for r, (multiplier, is_equation) in enumerate(zip(found, rows.is_equation.tolist(), strict=True)):
-        if multiplier < 0 and not is_equation:
-            raise VerificationError(f"multiplier {r} is negative: {rows.names[r]!r} is an upper limit.")
-    sizes = np.abs(rows.limits)  # and entries: integers, far below 2^53
+    sizes = np.zeros(len(rows))  # sums of integers, far below 2^53
     np.add.at(sizes, np.repeat(np.arange(len(rows)), np.diff(rows.row_start)), np.abs(rows.coefficients))
-    if sum(abs(multiplier) * int(size) for multiplier, size in zip(found, sizes, strict=True)) + largest >= RANGE:
+    used = (times * int(size) + abs(int(limit)) for size, limit in zip(sizes, rows.limits, strict=True))
+    if sum(abs(multiplier) * size for multiplier, size in zip(found, used, strict=True)) + largest >= RANGE:
         raise VerificationError("the multipliers are so large that sums with them are not exact.")
     return np.array(found, dtype=np.int64)
 

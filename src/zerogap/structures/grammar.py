@@ -49,6 +49,8 @@ class Grammar:
                 raise GrammarError(f"{name} has a rule twice: expected one score per rule.")
             as_scores(scores, f"{name}_scores")
             table.flags.writeable = scores.flags.writeable = False
+        if len(set(self.symbols)) < len(self.symbols):
+            raise GrammarError("symbols has a name twice: expected every name once, as trees are made of names.")
         if not 0 <= self.root < len(self.symbols):
             raise GrammarError(f"root is {self.root}: expected 0 to {len(self.symbols) - 1}.")
         if self.cycles:

@@ -19,7 +19,7 @@ from zerogap.grid import Scores
 from zerogap.io.problems.lexical import AGREEMENT_KEYS, LEXICAL_KEYS, read_agreement, read_lexical, write_agreement, write_lexical
 from zerogap.io.problems.translation import FOREST_KEYS, PHRASE_KEYS, read_forest, read_phrases, write_forest, write_phrases
 from zerogap.problems.dependency.parts import ORDERS, parts_as_given
-from zerogap.problems.json_values import expect, field, number_from_json, number_to_json, numbers_from_json
+from zerogap.problems.json_values import expect, field, number_from_json, number_to_json, numbers_from_json, only_keys
 from zerogap.problems.sequence.constraint_json import constraint_from_json, constraint_to_json
 from zerogap.proof.files import check_format, read_json, write_json
 from zerogap.structures.grammar import from_tables
@@ -61,9 +61,7 @@ def problem_from_json(value: Any, where: str = "problem") -> Problem:
     if not isinstance(kind, str) or kind not in READERS:
         raise FormatError(f"{where}.kind is {kind!r}: expected one of {', '.join(READERS)}.")
     read, keys = READERS[kind]
-    for key in value:
-        if key not in {*keys, "format", "version", "kind", "resolution"}:
-            raise FormatError(f"{where}.{key} is not known for {kind!r}: expected {', '.join(sorted(keys))}.")
+    only_keys(value, ["format", "version", "kind", "resolution", *sorted(keys)], where)
     resolution = None if value.get("resolution") is None else number_from_json(value["resolution"], f"{where}.resolution")
     try:
         return read(value, where, resolution)
@@ -153,7 +151,9 @@ def parts_from_json(value: Any, order: int, where: str) -> Any:
     if isinstance(value, list):
         return array_from_json(value, where)
     index, scores = [], []
-    for i, row in enumerate(expect(field(expect(value, dict, where), "parts", where), list, f"{where}.parts")):
+    rows = expect(field(expect(value, dict, where), "parts", where), list, f"{where}.parts")
+    only_keys(value, ("parts",), where)
+    for i, row in enumerate(rows):
         spot = f"{where}.parts[{i}]"
         if len(expect(row, list, spot)) != order + 1:
             raise FormatError(f"{spot} has {len(row)} entries: expected {order} tokens and a score.")
@@ -167,7 +167,8 @@ def automata_from_json(value: Any, where: str) -> list[dependency.HeadAutomaton]
     for i, row in enumerate(expect(value, list, where)):
         spot = f"{where}[{i}]"
         transitions = []
-        for j, move in enumerate(expect(field(expect(row, dict, spot), "transitions", spot), list, f"{spot}.transitions")):
+        only_keys(expect(row, dict, spot), ("head", "side", "transitions", "finals"), spot)
+        for j, move in enumerate(expect(field(row, "transitions", spot), list, f"{spot}.transitions")):
             here = f"{spot}.transitions[{j}]"
             if len(expect(move, list, here)) != 4:
                 raise FormatError(f"{here} is {move!r}: expected [state, modifier, next state, weight].")
@@ -183,7 +184,8 @@ def factors_from_json(value: Any, where: str) -> list[dependency.Factor]:
     factors = []
     for i, row in enumerate(expect(value, list, where)):
         spot = f"{where}[{i}]"
-        arcs = expect(field(expect(row, dict, spot), "arcs", spot), list, f"{spot}.arcs")
+        only_keys(expect(row, dict, spot), ("arcs", "score"), spot)
+        arcs = expect(field(row, "arcs", spot), list, f"{spot}.arcs")
         pairs = [tuple(token_from_json(token, f"{spot}.arcs") for token in expect(arc, list, f"{spot}.arcs")) for arc in arcs]
         factors.append(dependency.Factor(tuple(pairs), number_from_json(field(row, "score", spot), f"{spot}.score")))  # type: ignore[arg-type]
     return factors
@@ -221,15 +223,14 @@ def read_hypergraph(value: dict[str, Any], where: str, resolution: float | None)
     edges = expect(field(value, "edges", where), list, f"{where}.edges")
     spots = [f"{where}.edges[{i}]" for i in range(len(edges))]
     for edge, spot in zip(edges, spots, strict=True):
-        for key in expect(edge, dict, spot):
-            if key not in ("head", "tail", "score"):
-                raise FormatError(f"{spot}.{key} is not known: expected head, tail and score.")
+        only_keys(expect(edge, dict, spot), ("head", "tail", "score"), spot)
     graph = read_graph(value, edges, spots, where)
     scores = np.array([number_from_json(edge.get("score", 0.0), f"{spot}.score") for edge, spot in zip(edges, spots, strict=True)])
     rows, names = [], []
     for r, row in enumerate(expect(value.get("constraints", []), list, f"{where}.constraints")):
         spot = f"{where}.constraints[{r}]"
-        parts = expect(field(expect(row, dict, spot), "parts", spot), dict, f"{spot}.parts")
+        only_keys(expect(row, dict, spot), ("name", "parts", "sense", "limit"), spot)
+        parts = expect(field(row, "parts", spot), dict, f"{spot}.parts")
         for part in parts:
             if not (part.isdecimal() and len(part) < 12 and str(int(part)) == part and int(part) < len(edges)):
                 raise FormatError(f"{spot}.parts has the key {part!r}: expected a hyperedge from 0 to {len(edges) - 1}.")
@@ -349,7 +350,7 @@ def read_sequence(value: dict[str, Any], where: str, resolution: float | None) -
     rows = expect(value.get("constraints", []), list, f"{where}.constraints")
     sides = labels if labels is not None else arrays["start"]
     return sequence.Problem(
-        emissions if emissions.size else emissions.reshape(0, 0 if sides is None else len(sides)),
+        emissions if emissions.ndim != 1 or emissions.size else emissions.reshape(0, 0 if sides is None else len(sides)),
         **arrays,
         labels=labels,
         constraints=[constraint_from_json(row, f"{where}.constraints[{i}]") for i, row in enumerate(rows)],

@@ -22,7 +22,7 @@ from zerogap.errors import FormatError, InputError
 from zerogap.grid import Scores
 from zerogap.problems.constituency.lexical import LexicalGrammar, LexicalProblem
 from zerogap.problems.constituency.lexical_agreement import LexicalAgreement, TagScores
-from zerogap.problems.json_values import expect, field, number_to_json, numbers_from_json
+from zerogap.problems.json_values import expect, field, number_to_json, numbers_from_json, only_keys
 
 TABLES = ("binary", "unary", "words", "roots")
 LEXICAL_KEYS = {"symbols", "root", "rules", "chains", "classes", "positions", "tags", "verbs", *TABLES}
@@ -38,7 +38,8 @@ def table_to_json(table: Scores) -> dict[str, Any]:
 
 def table_from_json(value: Any, where: str) -> Scores:
     """Shapes are checked by the problem."""
-    shape = integers(field(expect(value, dict, where), "shape", where), f"{where}.shape")
+    only_keys(expect(value, dict, where), ("shape", "values", "places"), where)
+    shape = integers(field(value, "shape", where), f"{where}.shape")
     values = np.array(numbers_from_json(field(value, "values", where), f"{where}.values"), dtype=np.float64)
     places = np.array(integers(field(value, "places", where), f"{where}.places"), dtype=np.int64)
     if len(shape) > MOST_AXES or math.prod(map(abs, filter(None, shape))) > LARGEST:
@@ -136,6 +137,7 @@ def read_agreement(value: dict[str, Any], where: str, resolution: float | None) 
     if value.get("tagging") is not None:
         spot = f"{where}.tagging"
         of_tags = expect(value["tagging"], dict, spot)
+        only_keys(of_tags, ("tag_of", "emissions", "transitions"), spot)
         given["tagging"] = TagScores(
             np.array(integers(field(of_tags, "tag_of", spot), f"{spot}.tag_of"), dtype=np.int64),
             table_from_json(field(of_tags, "emissions", spot), f"{spot}.emissions"),

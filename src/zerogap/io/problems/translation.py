@@ -24,7 +24,7 @@ import numpy as np
 from zerogap.errors import FormatError
 from zerogap.grid import as_scores
 from zerogap.io.translation.phrase_constraints import constraints_from_json, constraints_to_json
-from zerogap.problems.json_values import expect, field, number_from_json, number_to_json, shorten
+from zerogap.problems.json_values import expect, field, number_from_json, number_to_json, only_keys, shorten
 from zerogap.problems.translation.forest import Forest, named
 from zerogap.problems.translation.forest_problem import LOG_OF_10, SyntaxProblem, restricted
 from zerogap.problems.translation.language_model import BEGIN, END, UNKNOWN, LanguageModel, frozen
@@ -142,7 +142,8 @@ def words_of_states(model: LanguageModel) -> list[tuple[int, ...]]:
 
 def language_model_from_json(value: Any, where: str) -> LanguageModel:
     """The automaton of what is listed; its states are the n-grams with a back-off weight."""
-    order = expect(field(expect(value, dict, where), "order", where), int, f"{where}.order")
+    only_keys(expect(value, dict, where), ("order", "words", "ngrams"), where)
+    order = expect(field(value, "order", where), int, f"{where}.order")
     words = strings(field(value, "words", where), f"{where}.words")
     levels = expect(field(value, "ngrams", where), list, f"{where}.ngrams")
     if len(levels) != order or order < 1:

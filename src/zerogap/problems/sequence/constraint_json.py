@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from zerogap.errors import FormatError, InputError
-from zerogap.problems.json_values import expect, field, number_from_json
+from zerogap.problems.json_values import expect, field, number_from_json, only_keys
 from zerogap.problems.sequence.constraints import ARGUMENTS, Constraint, soft
 
 LARGEST_ARGUMENT = 1_000_000  # positions and counts beyond it are of no use, and larger integers would not fit into arrays
@@ -43,7 +43,8 @@ def constraint_from_json(value: Any, where: str) -> Constraint:
             return argument
         raise FormatError(f"{spot} is {argument!r}: expected names, integers up to {LARGEST_ARGUMENT}, lists or constraints.")
 
-    kind = expect(field(expect(value, dict, where), "kind", where), str, f"{where}.kind")
+    only_keys(expect(value, dict, where), ("kind", "arguments", "title", "penalty"), where)
+    kind = expect(field(value, "kind", where), str, f"{where}.kind")
     if kind not in ARGUMENTS:
         raise FormatError(f"{where}.kind is {kind!r}: expected one of {', '.join(ARGUMENTS)}.")
     arguments = read(expect(field(value, "arguments", where), list, f"{where}.arguments"), f"{where}.arguments")

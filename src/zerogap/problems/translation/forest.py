@@ -21,6 +21,7 @@ from zerogap.errors import CyclicHypergraph, DisconnectedHypergraph, HypergraphE
 from zerogap.grid import Scores, as_scores
 from zerogap.structures.hypergraph import bottom_up_numbers
 
+MOST_IN_DERIVATION = 2.0**53  # vertices that are used twice, and what is below them twice, make numbers of any size
 Derivation = tuple[int, ...]
 Symbol = str | int  # a word, or a vertex
 
@@ -184,7 +185,11 @@ def from_rules(
 
 def longest_derivation(forest: Forest) -> tuple[int, int]:
     """The most hyperedges, and the most words, that a derivation can have."""
-    return int(largest_sums(forest, np.ones(forest.n_edges))[forest.root]), int(yield_lengths(forest)[forest.root])
+    with np.errstate(over="ignore", invalid="ignore"):
+        sizes = float(largest_sums(forest, np.ones(forest.n_edges))[forest.root]), float(yield_lengths(forest)[forest.root])
+    if not max(sizes) <= MOST_IN_DERIVATION or np.isnan(sizes).any():
+        raise HypergraphError(f"a derivation may have {sizes[0]:g} hyperedges and {sizes[1]:g} words: expected at most 2^53.")
+    return int(sizes[0]), int(sizes[1])
 
 
 def yield_lengths(forest: Forest) -> Scores:

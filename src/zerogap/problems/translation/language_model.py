@@ -43,6 +43,16 @@ class LanguageModel:
     resolution: float | None = None  # all scores are multiples of it
     largest: float = 0.0  # no word's score, with the back-offs before it, is larger in magnitude; known where there is a resolution
 
+    def __post_init__(self) -> None:
+        """Where there is a resolution, scores are multiples of it, and `largest` is what it says: proofs rely on both."""
+        if self.resolution is not None:
+            for name in ("scores", "back_offs"):
+                part = getattr(self, name)
+                if not np.array_equal(round_to_grid(part, self.resolution), part):
+                    raise InputError(f"{name} are no multiples of the resolution {self.resolution!r}: expected a model from scaled().")
+            largest = largest_magnitude(self.scores) + (self.order - 1) * largest_magnitude(self.back_offs)
+            object.__setattr__(self, "largest", largest)
+
     @property
     def n_words(self) -> int:
         return len(self.words)
@@ -115,8 +125,36 @@ class LanguageModel:
             )
         if resolution is not None:
             scores, back_offs = round_to_grid(scores, resolution), round_to_grid(back_offs, resolution)
-        largest = largest_magnitude(scores) + (self.order - 1) * largest_magnitude(back_offs)
-        return replace(self, scores=frozen(scores), back_offs=frozen(back_offs), resolution=resolution, largest=largest)
+        return replace(self, scores=frozen(scores), back_offs=frozen(back_offs), resolution=resolution)
+
+
+def remembers_words(model: LanguageModel) -> bool:
+    """Whether every state stands for words: the longest suffix of what was read that is a state.
+
+    Proofs about forests rely on it: as many words as the model looks back decide a state, whatever was read before them. A state that
+    remembers words is entered by one transition of its own, from the state of all but the last; every other transition leads where the
+    same word leads after the shorter state.
+    """
+    v, n_states = model.n_words, model.n_states
+    good = np.array_equal(model.keys[:v], np.arange(v)) and bool((np.diff(model.keys) > 0).all()) and int(model.keys[-1]) < n_states * v
+    good = good and len(model.keys) == len(model.scores) == len(model.next_states) and len(model.shorter) == n_states
+    for states in (model.next_states, model.shorter):
+        good = good and 0 <= int(states.min()) <= int(states.max()) < n_states
+    good = good and bool((model.shorter[1:] < np.arange(1, n_states)).all())  # so that backing off ends
+    if good:
+        source, word = np.divmod(model.keys, v)
+        after = model.next_states.astype(np.int64)
+        before = np.where(source == EMPTY_STATE, EMPTY_STATE, model.steps(model.shorter[source], word)[1])
+        own = np.flatnonzero(after != before)
+        parent, entered = np.zeros(n_states, dtype=np.int64), np.bincount(after[own], minlength=n_states)
+        parent[after[own]] = source[own]
+        good = bool((entered[1:] == 1).all()) and entered[EMPTY_STATE] == 0 and np.array_equal(model.shorter[after[own]], before[own])
+        good = good and bool((parent[1:] < np.arange(1, n_states)).all())
+        shortened = np.arange(n_states)
+        for _ in range(model.order - 1):  # a state remembers fewer words than the order
+            shortened = parent[shortened]
+        good = good and not shortened.any()
+    return bool(good)
 
 
 def frozen(array: NDArray[Any]) -> Any:

@@ -12,6 +12,7 @@ import numpy as np
 from zerogap.errors import VerificationError
 from zerogap.grid import Scores
 from zerogap.problems.translation.forest_problem import SyntaxProblem
+from zerogap.problems.translation.language_model import remembers_words
 from zerogap.proof.certificate import Certificate, DynamicProgram, Multipliers
 from zerogap.proof.translation.forest_bounds import Around
 from zerogap.proof.translation.forest_pieces import Pieces
@@ -43,6 +44,8 @@ def around_pieces(problem: SyntaxProblem, certificate: Certificate, claimed: flo
             prices = values
         case _:
             raise VerificationError(f"a certificate of kind {certificate.kind!r} proves nothing about translation forests.")
+    if not remembers_words(problem.language_model):
+        raise VerificationError("the language model is no automaton of n-grams: expected one that was read from n-grams, or built of them.")
     if (np.diff(problem.forest.symbol_start) > 0).all():
         around, bound = relaxed(problem, prices, claimed)
         # with unigrams a vertex has one piece, and no first words to price
