@@ -28,7 +28,7 @@ class Paths:
     scores: Integers
     grain: int  # divides the score of every hyperpath
     largest: int  # no hyperpath's score is larger in magnitude
-    times: int  # the dynamic program may use a hyperedge as often
+    times: int = 1  # the dynamic program may use a hyperedge as often
 
 
 def hypergraph_bound(problem: Problem, certificate: Certificate, claimed: Units) -> Units:

@@ -13,6 +13,15 @@ from zerogap.structures.linear import LinearConstraints
 def checked_multipliers(values: tuple[float, ...], rows: LinearConstraints, resolution: float, largest: int, *, times: int = 1) -> Integers:
     """The multipliers in units; VerificationError if their sign is wrong, or if they are so large that sums might leave the range.
 
+    `largest` bounds the scores of a structure. What a structure pays is at most the sum of the magnitudes of all entries times their
+    multipliers, as often as the relaxation may use one part: `times`.
+    """
+    if len(values) != len(rows):
+        raise VerificationError(f"there are {len(values)} multipliers for {len(rows)} constraints.")
+    found = [units_of(value, resolution, f"multiplier {r}") for r, value in enumerate(values)]
+    for r, (multiplier, is_equation) in enumerate(zip(found, rows.is_equation.tolist(), strict=True)):
+        if multiplier < 0 and not is_equation:
+            raise VerificationError(f"multiplier {r} is negative: {rows.names[r]!r} is an upper limit.")
     sizes = np.zeros(len(rows))  # sums of integers, far below 2^53
     np.add.at(sizes, np.repeat(np.arange(len(rows)), np.diff(rows.row_start)), np.abs(rows.coefficients))
     used = (times * int(size) + abs(int(limit)) for size, limit in zip(sizes, rows.limits, strict=True))
