@@ -1,7 +1,5 @@
 """Parsing with heads against enumeration: best parses, bounds of symbols over spans, and any threshold."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -10,6 +8,7 @@ from hypothesis import strategies as st
 from zerogap.constituency.lexical.decoding import coarse_bounds, decode_lexical, head_index, head_scores, rule_bounds, search
 from zerogap.errors import Infeasible
 from zerogap.oracles.parses.lexical import HeadItems, best_head_parse, head_chart
+from zerogap.oracles.parses.lexical_bounds import outside_bounds
 from zerogap.oracles.parses.lexical_marginals import items_reaching
 from zerogap.problems.constituency.lexical import LexicalGrammar, LexicalProblem
 
@@ -111,7 +110,7 @@ def test_every_threshold(problem, threshold):
     index, scores, grammar = head_index(problem.grammar), head_scores(problem), problem.grammar
     bounds = coarse_bounds(problem.grammar, scores, rule_bounds(problem.grammar, scores))
     assert bounds.best >= best
-    chart = head_chart(index, scores, HeadItems.above(bounds.outside(float(threshold))), float(threshold))
+    chart = head_chart(index, scores, HeadItems.above(outside_bounds(bounds, float(threshold))), float(threshold))
     parse = best_head_parse(index, scores, chart, grammar.binary, grammar.head_side, grammar.unary)
     found = -np.inf if parse is None else parse.score
     assert found == best if best >= threshold else found <= best
@@ -123,7 +122,7 @@ def test_spans_are_bounded(problem):
     trees = all_parses(problem)
     given = head_scores(problem)
     bounds = coarse_bounds(problem.grammar, given, rule_bounds(problem.grammar, given))
-    around = bounds.outside(-np.inf)
+    around = outside_bounds(bounds, -np.inf)
     number = {name: i for i, name in enumerate(problem.grammar.symbols)}
 
     def check(tree, score):
@@ -182,14 +181,14 @@ def test_max_marginals(problem, threshold):
         return
     index, scores = head_index(problem.grammar), head_scores(problem)
     bounds = coarse_bounds(problem.grammar, scores, rule_bounds(problem.grammar, scores))
-    chart = head_chart(index, scores, HeadItems.above(bounds.outside(-np.inf)), -np.inf)
+    chart = head_chart(index, scores, HeadItems.above(outside_bounds(bounds, -np.inf)), -np.inf)
     items = items_reaching(index, scores, chart, float(threshold))
     expected = set().union(*(spans_of(problem, tree) for tree in trees if problem.score(tree) >= threshold))
     found = {*zip(items.starts.tolist(), items.ends.tolist(), items.symbols.tolist(), strict=True)}
     assert found >= expected
     if not len(problem.grammar.unary):  # a free circle is no parse, and no harm
         assert found == expected
-    again = head_chart(index, dataclasses.replace(scores, rest=np.zeros(len(scores.rest))), items, float(threshold))
+    again = head_chart(index, scores._replace(rest=np.zeros(len(scores.rest))), items, float(threshold))
     parse = best_head_parse(index, scores, again, problem.grammar.binary, problem.grammar.head_side, problem.grammar.unary)
     best = max((problem.score(tree) for tree in trees), default=-np.inf)
     assert (parse is None) == (best < threshold)

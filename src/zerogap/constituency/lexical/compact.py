@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from zerogap.constituency.lexical.decoding import coarse_bounds, head_scores, rule_bounds
-from zerogap.oracles.parses.lexical_bounds import LOWEST
+from zerogap.oracles.parses.lexical_bounds import LOWEST, outside_bounds
 from zerogap.problems.constituency.lexical import LexicalGrammar, LexicalProblem
 from zerogap.problems.constituency.lexical_agreement import LexicalAgreement
 
@@ -13,7 +13,7 @@ from zerogap.problems.constituency.lexical_agreement import LexicalAgreement
 def compact_lexical(problem: LexicalProblem) -> LexicalProblem:
     """A rule is left out if its parent covers no span in any parse, or its children none that meet; then symbols and classes."""
     grammar, given = problem.grammar, head_scores(problem)
-    there = coarse_bounds(grammar, given, rule_bounds(grammar, given)).outside(LOWEST) > LOWEST  # (n, n + 1, symbols)
+    there = outside_bounds(coarse_bounds(grammar, given, rule_bounds(grammar, given)), LOWEST) > LOWEST  # (n, n + 1, symbols)
     starts, ends = np.asarray(there.any(axis=1)), np.asarray(there.any(axis=0))[1:]
     somewhere = np.asarray(starts.any(axis=0))
     parent, left, right = grammar.binary.T

@@ -19,9 +19,8 @@ from numpy.typing import NDArray
 from zerogap.errors import Infeasible, UnknownMethod, check_problem
 from zerogap.grid import Scores
 from zerogap.oracles.parses.lexical import HeadChart, HeadItems, HeadParse, HeadScores, best_head_parse, head_chart
-from zerogap.oracles.parses.lexical_bounds import LOWEST, HeadIndex, SpanBounds, SpanScores
-from zerogap.oracles.parses.lexical_rule_bounds import RuleBounds, span_rows
-from zerogap.oracles.parses.lexical_sister_bounds import sister_boxes
+from zerogap.oracles.parses.lexical_bounds import LOWEST, HeadIndex, SpanBounds, SpanScores, outside_bounds, span_bounds
+from zerogap.oracles.parses.lexical_rule_bounds import RuleBounds, sister_boxes, span_rows
 from zerogap.problems.constituency.lexical import LexicalGrammar, LexicalProblem, Structure
 from zerogap.proof.certificate import DynamicProgram
 from zerogap.proof.solution import Solution, Trace
@@ -84,7 +83,7 @@ def search(
         raise Infeasible(f"the grammar has no parse of these {n} words: {what}.", (span,))
     tried, wide = 0, width if pruning else np.inf
     while known == LOWEST:
-        chart, parse = fill(grammar, given, bounds.outside(bounds.best - wide), LOWEST)
+        chart, parse = fill(grammar, given, outside_bounds(bounds, bounds.best - wide), LOWEST)
         tried += chart.tried
         if parse is not None and wide < np.inf:
             known = parse.score
@@ -95,7 +94,7 @@ def search(
         elif wide == np.inf:
             raise Infeasible(f"the grammar has no parse of these {n} words with heads that it allows.", ((0, n),))
         wide = wide * GROWTH if wide <= WIDEST * width else np.inf
-    chart, parse = fill(grammar, given, bounds.outside(known - margin), known - margin)
+    chart, parse = fill(grammar, given, outside_bounds(bounds, known - margin), known - margin)
     assert parse is not None  # the known one is in the chart
     return Search(parse, parse.score, chart, known - margin, tried + chart.tried)
 
@@ -176,7 +175,7 @@ def coarse_bounds(grammar: LexicalGrammar, given: HeadScores, rules: RuleBounds)
     slots[sisters] = np.arange(len(sisters))
     boxes, left, right = sister_boxes(given, sisters, who_heads(grammar, given))
     scores = SpanScores(span_rows(len(lexical)), rules.left, rules.right, rules.unary, boxes, slots, left, right)
-    return SpanBounds.of(index, lexical, scores)
+    return span_bounds(index, lexical, scores)
 
 
 def who_heads(grammar: LexicalGrammar, given: HeadScores) -> NDArray[np.bool_]:

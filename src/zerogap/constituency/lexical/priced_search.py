@@ -10,7 +10,7 @@ so that a best parse of the kept items that reaches this is a best parse of all.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -75,7 +75,7 @@ class PricedSearch:
         if not rise < np.inf:
             return None
         index, grammar = head_index(self.problem.grammar), self.problem.grammar
-        chart = head_chart(index, replace(given, rest=np.zeros(len(given.rest))), kept.items, known - rise)
+        chart = head_chart(index, given._replace(rest=np.zeros(len(given.rest))), kept.items, known - rise)
         found = best_head_parse(index, given, chart, grammar.binary, grammar.head_side, grammar.unary)
         enough = kept.threshold + float(by_word.sum() + by_tag.sum())
         return found if found is not None and found.score >= enough else None

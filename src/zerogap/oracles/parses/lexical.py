@@ -10,20 +10,20 @@ heads whose score, with the most that the rest of a parse can add, reaches a thr
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.kernels import boolean, float64, inner, int32, int64, kernel, readonly, writable
-from zerogap.oracles.parses.lexical_bounds import LOWEST, NUMBERS, PLACES, HeadIndex
+from zerogap.kernels import boolean, float64, inner, int32, int64, kernel, readonly, record, writable
+from zerogap.oracles.parses.lexical_bounds import INDEX, LOWEST, PLACES, HeadIndex
 
 WORD = -1
 Shape = tuple[int, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HeadScores:
+class HeadScores(NamedTuple):
     """The scores of a sentence. Candidates for heads are sorted by position; those of position i begin at first[i]."""
 
     first: NDArray[np.int64]  # (n + 1,)
@@ -38,138 +38,7 @@ class HeadScores:
     rest: Scores  # (candidates,): the most that the candidate's own word can bring above its item
 
 
-@inner
-def join_items(
-    begin, end, symbols, lows, highs, tops, hook_tops, rule_tops, outside, threshold, start, sisters, parents, rules, sister_at, parent_at,
-    offsets, hook_offsets, own_base, base, between, k, binary, scores, hooks, back,
-):  # out: scores, back  # fmt: skip
-    """Raises the items of a span by those that have the head, from begin to end, and sisters on the other side of the split k."""
-    tried = 0
-    for item in range(begin, end):
-        low, high = lows[item], highs[item]
-        if low >= high:
-            continue
-        y = symbols[item]
-        for p in range(start[y], start[y + 1]):
-            sister, target = sister_at[sisters[p]], parent_at[parents[p]]
-            if sister < 0 or target < 0 or lows[sister] >= highs[sister]:
-                continue
-            rule, hook = rules[p], hook_offsets[sister]
-            if tops[item] + hook_tops[sister] + rule_tops[rule] + outside[target] < threshold:  # whatever the head is
-                continue
-            from_, to = offsets[item] - own_base, offsets[target] - base
-            tried += high - low
-            for c in range(low, high):
-                total = scores[from_ + c] + hooks[hook + c] + binary[rule, c, 1 if between[c, k] else 0]
-                if total > scores[to + c]:
-                    scores[to + c] = total
-                    back[to + c, 0], back[to + c, 1] = rule, k
-    return tried
-
-
-@kernel(
-    int64(
-        PLACES, PLACES, readonly(boolean, 2), PLACES, readonly(float64, 3), readonly(float64, 3), PLACES, readonly(float64, 3), NUMBERS,
-        PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES,
-        readonly(int64, 3), readonly(int32, 3), PLACES, NUMBERS, NUMBERS, PLACES, float64,
-        writable(int64, 1), writable(float64, 1), writable(float64, 1), writable(int32, 2),
-    )
-)  # fmt: skip
-def fill_heads(
-    first, tags, between, classes, binary, unary, edges, words, rest,
-    left_start, left_sister, left_parent, left_rule, right_start, right_sister, right_parent, right_rule, up_start, up_parent, up_rule,
-    up_order, bounds, place, symbols, outside, rule_tops, offsets, threshold,
-    hook_offsets, scores, hooks, back,
-):  # out: hook_offsets (items,): -1 for none, scores, hooks, back (scores, 2): rule or rules + unary rule, split  # fmt: skip
-    """How many sums were formed for binary rules."""
-    n, size, n_rules = bounds.shape[0], tags.shape[0], binary.shape[0]
-    lows, highs = np.zeros(symbols.shape[0], dtype=np.int64), np.zeros(symbols.shape[0], dtype=np.int64)  # where live heads are
-    tops, hook_tops = np.full(symbols.shape[0], LOWEST), np.full(symbols.shape[0], LOWEST)  # over heads; with `rest`
-    dirty = np.zeros(symbols.shape[0], dtype=np.bool_)
-    tried, hooks_end = 0, 0
-    for length in range(1, n + 1):
-        for i in range(n - length + 1):
-            j = i + length
-            begin, end, base = bounds[i, j, 0], bounds[i, j, 1], first[i]
-            if begin == end:
-                continue
-            if length == 1:
-                for c in range(first[i], first[j]):
-                    item = place[i, j, tags[c]]
-                    if item >= 0:
-                        scores[offsets[item] + c - base] = 0.0
-                        back[offsets[item] + c - base, 0] = WORD
-            for k in range(i + 1, j):
-                tried += join_items(
-                    bounds[i, k, 0], bounds[i, k, 1], symbols, lows, highs, tops, hook_tops, rule_tops, outside, threshold,
-                    left_start, left_sister, left_parent, left_rule, place[k, j], place[i, j], offsets, hook_offsets, first[i], base,
-                    between, k, binary, scores, hooks, back,
-                )  # fmt: skip
-                tried += join_items(
-                    bounds[k, j, 0], bounds[k, j, 1], symbols, lows, highs, tops, hook_tops, rule_tops, outside, threshold,
-                    right_start, right_sister, right_parent, right_rule, place[i, k], place[i, j], offsets, hook_offsets, first[k], base,
-                    between, k, binary, scores, hooks, back,
-                )  # fmt: skip
-            for item in range(begin, end):
-                lows[item], highs[item] = first[j], base
-                for c in range(base, first[j]):
-                    at = offsets[item] + c - base
-                    if scores[at] + rest[c] + outside[item] < threshold:
-                        scores[at] = LOWEST
-                    elif scores[at] > LOWEST:
-                        lows[item], highs[item], dirty[item] = min(lows[item], c), c + 1, True
-            again = True
-            while again:  # unary rules until nothing gets better
-                again = False
-                for q in range(up_order.shape[0]):
-                    item = place[i, j, up_order[q]]
-                    if item < 0 or not dirty[item]:
-                        continue
-                    dirty[item] = False
-                    for p in range(up_start[up_order[q]], up_start[up_order[q] + 1]):
-                        target = place[i, j, up_parent[p]]
-                        if target < 0:
-                            continue
-                        rule = up_rule[p]
-                        edge = edges[rule]
-                        for c in range(lows[item], highs[item]):
-                            score = scores[offsets[item] + c - base]
-                            if score > LOWEST:
-                                verb = edge >= 0 and between[c, i if edge == 0 else j]
-                                score += unary[rule, c, 1 if verb else 0]
-                                to = offsets[target] + c - base
-                                if score > scores[to] and score + rest[c] + outside[target] >= threshold:
-                                    scores[to] = score
-                                    back[to, 0], back[to, 1] = n_rules + rule, -1
-                                    lows[target], highs[target] = min(lows[target], c), max(highs[target], c + 1)
-                                    again = again or not dirty[target]
-                                    dirty[target] = True
-            for item in range(begin, end):
-                low, high = lows[item], highs[item]
-                for c in range(low, high):
-                    score = scores[offsets[item] + c - base]
-                    if score > LOWEST:
-                        tops[item] = max(tops[item], score + rest[c])
-                kind = classes[symbols[item]]
-                if kind < 0 or low >= high:
-                    continue
-                hook = hook_offsets[item] = hooks_end
-                hooks_end += size
-                hooks[hook:hooks_end] = LOWEST
-                for m in range(low, high):
-                    score = scores[offsets[item] + m - base]
-                    if score > LOWEST:
-                        for h in range(first[i]):
-                            hooks[hook + h] = max(hooks[hook + h], score + words[kind, m, h])
-                        for h in range(first[j], size):
-                            hooks[hook + h] = max(hooks[hook + h], score + words[kind, m, h])
-                for h in range(size):
-                    hook_tops[item] = max(hook_tops[item], hooks[hook + h])
-    return tried
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class HeadItems:
+class HeadItems(NamedTuple):
     """Symbols over spans, sorted by span, each with the most that the rest of a parse can add."""
 
     starts: NDArray[np.int64]  # (items,)
@@ -198,17 +67,155 @@ class HeadItems:
         return HeadItems.of(self.starts[keep], self.ends[keep], self.symbols[keep], outside[keep], self.place.shape)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HeadChart:
-    """The filled items."""
+class HeadChart(NamedTuple):
+    """The items with their heads."""
 
     items: HeadItems
     offsets: NDArray[np.int64]  # (items + 1,): where the scores of the heads in the span begin
     scores: Scores
     hook_offsets: NDArray[np.int64]  # (items,): where the hooks of all heads begin, -1 for none
     hooks: Scores
-    back: NDArray[np.int32]
-    tried: int
+    back: NDArray[np.int32]  # (scores, 2): rule, or rules + unary rule, or WORD; split
+    tried: int  # sums that were formed for binary rules
+
+
+class Live(NamedTuple):
+    """Where the live heads of items are, how much they score, and what must be reached."""
+
+    lows: NDArray[np.int64]  # (items,)
+    highs: NDArray[np.int64]
+    tops: Scores  # the most over heads, with `rest`
+    hook_tops: Scores
+    rule_tops: Scores  # (rules,): over heads
+    threshold: float
+
+
+SCORES = record(
+    HeadScores, PLACES, PLACES, readonly(boolean, 2), PLACES, readonly(float64, 3), readonly(float64, 3), PLACES, readonly(float64, 3),
+    readonly(float64, 1), readonly(float64, 1),
+)  # fmt: skip
+ITEMS = record(HeadItems, PLACES, PLACES, PLACES, readonly(float64, 1), readonly(int64, 3), readonly(int32, 3))
+CHART = record(HeadChart, ITEMS, PLACES, writable(float64, 1), writable(int64, 1), writable(float64, 1), writable(int32, 2), int64)
+LEFT, RIGHT = 0, 1
+
+
+@inner
+def join_items(side, i, k, j, rules, given, chart, live):  # out: chart
+    """Raises the items from i to j by those on one side of the split k that have the head, and sisters on the other side."""
+    start, end = (i, k) if side == LEFT else (k, j)
+    items, offsets, scores, hooks, back = chart.items, chart.offsets, chart.scores, chart.hooks, chart.back
+    sister_at = items.place[k, j] if side == LEFT else items.place[i, k]
+    parent_at, base, own_base = items.place[i, j], given.first[i], given.first[start]
+    between, binary, symbols, outside = given.between, given.binary, items.symbols, items.outside
+    sisters, parents = rules.sister, rules.parent
+    lows, highs, tops, hook_tops, rule_tops, threshold = live
+    tried = 0
+    for item in range(items.bounds[start, end, 0], items.bounds[start, end, 1]):
+        low, high = lows[item], highs[item]
+        if low >= high:
+            continue
+        y = symbols[item]
+        for p in range(rules.start[y], rules.start[y + 1]):
+            sister, target = sister_at[sisters[p]], parent_at[parents[p]]
+            if sister < 0 or target < 0 or lows[sister] >= highs[sister]:
+                continue
+            rule, hook = rules.rule[p], chart.hook_offsets[sister]
+            if tops[item] + hook_tops[sister] + rule_tops[rule] + outside[target] < threshold:  # whatever the head is
+                continue
+            from_, to = offsets[item] - own_base, offsets[target] - base
+            tried += high - low
+            for c in range(low, high):
+                total = scores[from_ + c] + hooks[hook + c] + binary[rule, c, 1 if between[c, k] else 0]
+                if total > scores[to + c]:
+                    scores[to + c] = total
+                    back[to + c, 0], back[to + c, 1] = rule, k
+    return tried
+
+
+@kernel(int64(INDEX, SCORES, CHART, readonly(float64, 1), float64))
+def fill_heads(index, given, chart, rule_tops, threshold):  # out: chart
+    """How many sums were formed for binary rules."""
+    first, tags, between, classes, binary, unary, edges, words, _, rest = given
+    items, offsets, scores, hook_offsets, hooks, back, _ = chart
+    _, _, symbols, outside, bounds, place = items
+    n, size, n_rules = bounds.shape[0], tags.shape[0], binary.shape[0]
+    lows, highs = np.zeros(symbols.shape[0], dtype=np.int64), np.zeros(symbols.shape[0], dtype=np.int64)
+    tops, hook_tops = np.full(symbols.shape[0], LOWEST), np.full(symbols.shape[0], LOWEST)
+    live = Live(lows, highs, tops, hook_tops, rule_tops, threshold)
+    dirty = np.zeros(symbols.shape[0], dtype=np.bool_)
+    tried, hooks_end = 0, 0
+    for length in range(1, n + 1):
+        for i in range(n - length + 1):
+            j = i + length
+            begin, end, base = bounds[i, j, 0], bounds[i, j, 1], first[i]
+            if begin == end:
+                continue
+            if length == 1:
+                for c in range(first[i], first[j]):
+                    item = place[i, j, tags[c]]
+                    if item >= 0:
+                        scores[offsets[item] + c - base] = 0.0
+                        back[offsets[item] + c - base, 0] = WORD
+            for k in range(i + 1, j):
+                tried += join_items(LEFT, i, k, j, index.left, given, chart, live)
+                tried += join_items(RIGHT, i, k, j, index.right, given, chart, live)
+            # heads that cannot be in a parse of the threshold are no more
+            for item in range(begin, end):
+                lows[item], highs[item] = first[j], base
+                for c in range(base, first[j]):
+                    at = offsets[item] + c - base
+                    if scores[at] + rest[c] + outside[item] < threshold:
+                        scores[at] = LOWEST
+                    elif scores[at] > LOWEST:
+                        lows[item], highs[item], dirty[item] = min(lows[item], c), c + 1, True
+            again = True
+            while again:  # unary rules until nothing gets better
+                again = False
+                for q in range(index.up_order.shape[0]):
+                    item = place[i, j, index.up_order[q]]
+                    if item < 0 or not dirty[item]:
+                        continue
+                    dirty[item] = False
+                    for p in range(index.up.start[index.up_order[q]], index.up.start[index.up_order[q] + 1]):
+                        target = place[i, j, index.up.parent[p]]
+                        if target < 0:
+                            continue
+                        rule = index.up.rule[p]
+                        edge = edges[rule]
+                        for c in range(lows[item], highs[item]):
+                            score = scores[offsets[item] + c - base]
+                            if score > LOWEST:
+                                verb = edge >= 0 and between[c, i if edge == 0 else j]
+                                score += unary[rule, c, 1 if verb else 0]
+                                to = offsets[target] + c - base
+                                if score > scores[to] and score + rest[c] + outside[target] >= threshold:
+                                    scores[to] = score
+                                    back[to, 0], back[to, 1] = n_rules + rule, -1
+                                    lows[target], highs[target] = min(lows[target], c), max(highs[target], c + 1)
+                                    again = again or not dirty[target]
+                                    dirty[target] = True
+            for item in range(begin, end):
+                low, high = lows[item], highs[item]
+                for c in range(low, high):
+                    score = scores[offsets[item] + c - base]
+                    if score > LOWEST:
+                        tops[item] = max(tops[item], score + rest[c])
+                kind = classes[symbols[item]]  # the hooks of what can be a sister
+                if kind < 0 or low >= high:
+                    continue
+                hook = hook_offsets[item] = hooks_end
+                hooks_end += size
+                hooks[hook:hooks_end] = LOWEST
+                for m in range(low, high):
+                    score = scores[offsets[item] + m - base]
+                    if score > LOWEST:
+                        for h in range(first[i]):
+                            hooks[hook + h] = max(hooks[hook + h], score + words[kind, m, h])
+                        for h in range(first[j], size):
+                            hooks[hook + h] = max(hooks[hook + h], score + words[kind, m, h])
+                for h in range(size):
+                    hook_tops[item] = max(hook_tops[item], hooks[hook + h])
+    return tried
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -227,14 +234,8 @@ def head_chart(index: HeadIndex, given: HeadScores, items: HeadItems, threshold:
     scores, hooks = np.full(offsets[-1], LOWEST), np.empty(int((given.classes[items.symbols] >= 0).sum()) * len(given.tags))
     back = np.empty((len(scores), 2), dtype=np.int32)
     rule_tops = given.binary.max(axis=(1, 2), initial=LOWEST)
-    left, right, up = index.left, index.right, index.up
-    tried = fill_heads(
-        given.first, given.tags, given.between, given.classes, given.binary, given.unary, given.edges, given.words, given.rest,
-        left.start, left.sister, left.parent, left.rule, right.start, right.sister, right.parent, right.rule, up.start, up.parent, up.rule,
-        index.up_order, items.bounds, items.place, items.symbols, items.outside, rule_tops, offsets, threshold,
-        hook_offsets, scores, hooks, back,
-    )  # fmt: skip
-    return HeadChart(items, offsets, scores, hook_offsets, hooks, back, int(tried))
+    chart = HeadChart(items, offsets, scores, hook_offsets, hooks, back, 0)
+    return chart._replace(tried=int(fill_heads(index, given, chart, rule_tops, threshold)))
 
 
 def best_head_parse(

@@ -4,7 +4,7 @@
     outside[i, k, Y] = max over X -> Y Z of outside[i, j, X] + inside[k, j, Z] + score       and so on
 
 The score of a rule is that of the best head in the span of its child with the head (`lexical_rule_bounds`), less what the sister over its
-own span loses of the best that its words can be (`lexical_sister_bounds`).
+own span loses of the best that its words can be (`sister_boxes`).
 
 Rules are found by their child with the head, of which there are few in a span. What no parse of at least `threshold` has is left out of
 the outside pass, so that it ends with the items that count.
@@ -12,24 +12,19 @@ the outside pass, so that it ends with the items that count.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.kernels import float64, inner, int64, kernel, readonly, writable
+from zerogap.kernels import float64, inner, int64, kernel, readonly, record, writable
 
 LOWEST = -np.inf
-PLACES = readonly(int64, 1)
-NUMBERS = readonly(float64, 1)
-CHART = readonly(float64, 3)
-TABLE = readonly(float64, 2)
-SPANS = readonly(int64, 2)
+PLACES, SPANS, TABLE = readonly(int64, 1), readonly(int64, 2), readonly(float64, 2)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HeadRules:
+class HeadRules(NamedTuple):
     """Rules by the child that has the head: begin and end for every symbol, sister, parent, place of the rule."""
 
     start: NDArray[np.int64]
@@ -44,9 +39,11 @@ class HeadRules:
         return cls(start, np.ascontiguousarray(sisters[order]), np.ascontiguousarray(parents[order]), order.astype(np.int64))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HeadIndex:
-    """The rules of a grammar with heads as the kernels want them."""
+RULES = record(HeadRules, PLACES, PLACES, PLACES, PLACES)
+
+
+class HeadIndex(NamedTuple):
+    """The rules of a grammar with heads, by child and by parent."""
 
     n_symbols: int
     root: int
@@ -71,6 +68,9 @@ class HeadIndex:
         return cls(n_symbols, root, of_side(0, False), of_side(1, False), up, bottom_up(up), down, of_side(0, True), of_side(1, True))
 
 
+INDEX = record(HeadIndex, int64, int64, RULES, RULES, RULES, PLACES, RULES, RULES, RULES)
+
+
 def bottom_up(up: HeadRules) -> NDArray[np.int64]:
     """The children of unary rules, each before its parents unless there is a circle: the reverse of the order in which a walk is done."""
     n_symbols = len(up.start) - 1
@@ -92,9 +92,51 @@ def bottom_up(up: HeadRules) -> NDArray[np.int64]:
     return np.array([x for x in reversed(done) if up.start[x] < up.start[x + 1]], dtype=np.int64)
 
 
+class SpanScores(NamedTuple):
+    """What rules can score, by spans."""
+
+    rows: NDArray[np.int64]  # (n, n + 1): the row of a span in the tables of rules
+    left: Scores  # (spans, rules): the child with the head is on the left and has this span
+    right: Scores
+    unary: Scores
+    boxes: NDArray[np.int64]  # (n, n + 1): where the splits of a span begin in the tables of sisters
+    slots: NDArray[np.int64]  # (symbols,): the column of a sister there
+    left_boxes: Scores
+    right_boxes: Scores
+
+
+class SpanBounds(NamedTuple):
+    """The inside half, which serves several thresholds."""
+
+    rules: HeadIndex
+    scores: SpanScores
+    inside: Scores  # (n, n + 1, symbols)
+    live: NDArray[np.int64]  # (n, n + 1, symbols): those whose `inside` is above -inf
+    sizes: NDArray[np.int64]  # (n, n + 1): how many
+
+    @property
+    def best(self) -> float:
+        """No parse scores more."""
+        return float(self.inside[0, -1, self.rules.root])
+
+
+class Side(NamedTuple):
+    """Binary rules whose head child is on one side of a split."""
+
+    rules: HeadRules
+    scores: Scores  # (rules,): over the span of the head child
+    box: Scores  # (slots,): what a sister over the other span loses
+    slots: NDArray[np.int64]
+
+
+SPAN_SCORES = record(SpanScores, SPANS, TABLE, TABLE, TABLE, SPANS, PLACES, TABLE, TABLE)
+BOUNDS = record(SpanBounds, INDEX, SPAN_SCORES, writable(float64, 3), writable(int64, 3), writable(int64, 2))
+
+
 @inner
-def close_row(row, start, other, rule, scores, waiting, is_waiting):
+def close_row(row, rules, scores, waiting, is_waiting):
     """Goes on along unary rules from what is in a row until nothing gets better: scores are at most 0."""
+    start, other, rule = rules.start, rules.parent, rules.rule
     height = 0
     for x in range(row.shape[0]):
         if row[x] > LOWEST:
@@ -116,9 +158,24 @@ def close_row(row, start, other, rule, scores, waiting, is_waiting):
 
 
 @inner
-def raise_parents(size, live, heads, sisters, start, sister, parent, scores, box, slots, cell):  # out: cell
+def left_side(bounds, i, k, j):
+    """The left child, over words i to k, has the head."""
+    scores = bounds.scores
+    return Side(bounds.rules.left, scores.left[scores.rows[i, k]], scores.left_boxes[scores.boxes[i, j] + k - i - 1], scores.slots)
+
+
+@inner
+def right_side(bounds, i, k, j):
+    scores = bounds.scores
+    return Side(bounds.rules.right, scores.right[scores.rows[k, j]], scores.right_boxes[scores.boxes[i, j] + k - i - 1], scores.slots)
+
+
+@inner
+def raise_parents(side, live, heads, sisters, cell):  # out: cell
     """By all rules whose head child is among the live symbols of one side."""
-    for at in range(size):
+    rules, scores, box, slots = side
+    start, sister, parent = rules.start, rules.sister, rules.parent
+    for at in range(live.shape[0]):
         y = live[at]
         for p in range(start[y], start[y + 1]):
             total = heads[y] + sisters[sister[p]] + scores[p] + box[slots[sister[p]]]
@@ -127,11 +184,11 @@ def raise_parents(size, live, heads, sisters, start, sister, parent, scores, box
 
 
 @inner
-def lower_children(
-    size, live, heads, sisters, start, sister, parent, scores, box, slots, above, threshold, outer_heads, outer_sisters
-):  # out: outer_heads, outer_sisters
+def lower_children(side, live, heads, sisters, above, threshold, outer_heads, outer_sisters):  # out: outer_heads, outer_sisters
     """What the parents can add to both children, by the same rules, where a parse reaches the threshold."""
-    for at in range(size):
+    rules, scores, box, slots = side
+    start, sister, parent = rules.start, rules.sister, rules.parent
+    for at in range(live.shape[0]):
         y = live[at]
         for p in range(start[y], start[y + 1]):
             z = sister[p]
@@ -141,16 +198,9 @@ def lower_children(
                 outer_sisters[z] = max(outer_sisters[z], score + heads[y])
 
 
-@kernel(
-    int64(
-        TABLE, SPANS, SPANS, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES,
-        TABLE, TABLE, TABLE, TABLE, TABLE, writable(float64, 3), writable(int64, 3), writable(int64, 2),
-    )
-)  # fmt: skip
-def fill_bounds(
-    lexical, rows, boxes, slots, left_start, left_sister, left_parent, right_start, right_sister, right_parent, up_start,
-    up_parent, up_rule, left_scores, right_scores, left_boxes, right_boxes, unary, inside, live, sizes,
-):  # out: inside (n, n + 1, symbols), live (n, n + 1, symbols): those above -inf, sizes (n, n + 1): how many  # fmt: skip
+@kernel(int64(TABLE, BOUNDS))
+def fill_bounds(lexical, bounds):  # out: bounds
+    inside, live, sizes, up = bounds.inside, bounds.live, bounds.sizes, bounds.rules.up
     n, n_symbols = lexical.shape
     waiting, is_waiting = np.empty(n_symbols, dtype=np.int64), np.zeros(n_symbols, dtype=np.bool_)
     for length in range(1, n + 1):
@@ -161,11 +211,9 @@ def fill_bounds(
                 cell[x] = lexical[i, x] if length == 1 else LOWEST
             for k in range(i + 1, j):
                 first, second = inside[i, k], inside[k, j]
-                scores, box = left_scores[rows[i, k]], left_boxes[boxes[i, j] + k - i - 1]
-                raise_parents(sizes[i, k], live[i, k], first, second, left_start, left_sister, left_parent, scores, box, slots, cell)
-                scores, box = right_scores[rows[k, j]], right_boxes[boxes[i, j] + k - i - 1]
-                raise_parents(sizes[k, j], live[k, j], second, first, right_start, right_sister, right_parent, scores, box, slots, cell)
-            close_row(cell, up_start, up_parent, up_rule, unary[rows[i, j]], waiting, is_waiting)
+                raise_parents(left_side(bounds, i, k, j), live[i, k, : sizes[i, k]], first, second, cell)
+                raise_parents(right_side(bounds, i, k, j), live[k, j, : sizes[k, j]], second, first, cell)
+            close_row(cell, up, bounds.scores.unary[bounds.scores.rows[i, j]], waiting, is_waiting)
             count = 0
             for x in range(n_symbols):
                 if cell[x] > LOWEST:
@@ -175,25 +223,18 @@ def fill_bounds(
     return 0
 
 
-@kernel(
-    int64(
-        CHART, readonly(int64, 3), SPANS, SPANS, SPANS, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES,
-        TABLE, TABLE, TABLE, TABLE, TABLE, int64, float64, writable(float64, 3),
-    )
-)  # fmt: skip
-def fill_outside(
-    inside, live, sizes, rows, boxes, slots, left_start, left_sister, left_parent, right_start, right_sister, right_parent, down_start,
-    down_child, down_rule, left_scores, right_scores, left_boxes, right_boxes, unary, root, threshold, outside,
-):  # out: outside, given as -inf; only what is in a parse of at least the threshold is sure to have its value  # fmt: skip
+@kernel(int64(BOUNDS, float64, writable(float64, 3)))
+def fill_outside(bounds, threshold, outside):  # out: outside, given as -inf; exact for what is in a parse of at least the threshold
+    inside, live, sizes = bounds.inside, bounds.live, bounds.sizes
     n, n_symbols = inside.shape[0], inside.shape[2]
     waiting, is_waiting = np.empty(n_symbols, dtype=np.int64), np.zeros(n_symbols, dtype=np.bool_)
-    outside[0, n, root] = 0.0
+    outside[0, n, bounds.rules.root] = 0.0
     kept = 0
     for length in range(n, 0, -1):
         for i in range(n - length + 1):
             j = i + length
             above, below = outside[i, j], inside[i, j]
-            close_row(above, down_start, down_child, down_rule, unary[rows[i, j]], waiting, is_waiting)
+            close_row(above, bounds.rules.down, bounds.scores.unary[bounds.scores.rows[i, j]], waiting, is_waiting)
             reached = False
             for x in range(n_symbols):
                 if above[x] > LOWEST:
@@ -207,69 +248,24 @@ def fill_outside(
             for k in range(i + 1, j):
                 first, second = inside[i, k], inside[k, j]
                 outer_first, outer_second = outside[i, k], outside[k, j]
-                scores, box = left_scores[rows[i, k]], left_boxes[boxes[i, j] + k - i - 1]
-                lower_children(
-                    sizes[i, k], live[i, k], first, second, left_start, left_sister, left_parent, scores, box, slots, above, threshold,
-                    outer_first, outer_second,
-                )  # fmt: skip
-                scores, box = right_scores[rows[k, j]], right_boxes[boxes[i, j] + k - i - 1]
-                lower_children(
-                    sizes[k, j], live[k, j], second, first, right_start, right_sister, right_parent, scores, box, slots, above, threshold,
-                    outer_second, outer_first,
-                )  # fmt: skip
+                left, right = left_side(bounds, i, k, j), right_side(bounds, i, k, j)
+                lower_children(left, live[i, k, : sizes[i, k]], first, second, above, threshold, outer_first, outer_second)
+                lower_children(right, live[k, j, : sizes[k, j]], second, first, above, threshold, outer_second, outer_first)
     return kept
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SpanScores:
-    """What rules can score, by spans."""
-
-    rows: NDArray[np.int64]  # (n, n + 1): the row of a span in the tables of rules
-    left: Scores  # (spans, rules): the child with the head is on the left and has this span
-    right: Scores
-    unary: Scores
-    boxes: NDArray[np.int64]  # (n, n + 1): where the splits of a span begin in the tables of sisters
-    slots: NDArray[np.int64]  # (symbols,): the column of a sister there
-    left_boxes: Scores
-    right_boxes: Scores
+def span_bounds(rules: HeadIndex, lexical: Scores, scores: SpanScores) -> SpanBounds:
+    """The inside half; `lexical` (n, symbols) are the best scores of tags over words."""
+    n = len(lexical)
+    shape = n, n + 1, rules.n_symbols
+    inside, live, sizes = np.full(shape, LOWEST), np.empty(shape, dtype=np.int64), np.zeros((n, n + 1), dtype=np.int64)
+    bounds = SpanBounds(rules, scores, inside, live, sizes)  # spans that are none stay -inf
+    fill_bounds(lexical, bounds)
+    return bounds
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SpanBounds:
-    """The inside half, which serves several thresholds."""
-
-    index: HeadIndex
-    scores: SpanScores
-    inside: Scores  # (n, n + 1, symbols)
-    live: NDArray[np.int64]
-    sizes: NDArray[np.int64]
-
-    @classmethod
-    def of(cls, index: HeadIndex, lexical: Scores, scores: SpanScores) -> SpanBounds:
-        """`lexical` (n, symbols) are the best scores of tags over words."""
-        n = len(lexical)
-        inside = np.full((n, n + 1, index.n_symbols), LOWEST)  # spans that are none stay so
-        live, sizes = np.empty((n, n + 1, index.n_symbols), dtype=np.int64), np.zeros((n, n + 1), dtype=np.int64)
-        left, right, up = index.left, index.right, index.up
-        fill_bounds(
-            lexical, scores.rows, scores.boxes, scores.slots, left.start, left.sister, left.parent, right.start, right.sister, right.parent,
-            up.start, up.parent, up.rule, scores.left, scores.right, scores.left_boxes, scores.right_boxes, scores.unary,
-            inside, live, sizes,
-        )  # fmt: skip
-        return cls(index, scores, inside, live, sizes)
-
-    @property
-    def best(self) -> float:
-        """No parse scores more."""
-        return float(self.inside[0, -1, self.index.root])
-
-    def outside(self, threshold: float) -> Scores:
-        """What the rest of a parse can add to a symbol over a span, -inf where no parse reaches the threshold."""
-        outside = np.full(self.inside.shape, LOWEST)
-        left, right, down, scores = self.index.left, self.index.right, self.index.down, self.scores
-        fill_outside(
-            self.inside, self.live, self.sizes, scores.rows, scores.boxes, scores.slots, left.start, left.sister, left.parent,
-            right.start, right.sister, right.parent, down.start, down.parent, down.rule, scores.left, scores.right, scores.left_boxes,
-            scores.right_boxes, scores.unary, self.index.root, threshold, outside,
-        )  # fmt: skip
-        return outside
+def outside_bounds(bounds: SpanBounds, threshold: float) -> Scores:
+    """What the rest of a parse can add to a symbol over a span, -inf where no parse reaches the threshold."""
+    outside = np.full(bounds.inside.shape, LOWEST)
+    fill_outside(bounds, threshold, outside)
+    return outside

@@ -8,54 +8,61 @@ and the mirror images, and unary rules. It goes down from the root through what 
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
-from zerogap.kernels import boolean, float64, inner, int32, int64, kernel, readonly, writable
-from zerogap.oracles.parses.lexical import HeadChart, HeadItems, HeadScores
-from zerogap.oracles.parses.lexical_bounds import LOWEST, NUMBERS, PLACES, HeadIndex
+import numpy as np
+from numpy.typing import NDArray
+
+from zerogap.grid import Scores
+from zerogap.kernels import float64, inner, int64, kernel, writable
+from zerogap.oracles.parses.lexical import CHART, SCORES, HeadChart, HeadItems, HeadScores
+from zerogap.oracles.parses.lexical_bounds import INDEX, LOWEST, HeadIndex
+
+
+class Outer(NamedTuple):
+    """What the rest of a parse adds to heads and to hooks, and which items have any that reach the threshold."""
+
+    heads: Scores  # as the scores of the chart, given as -inf
+    hooks: Scores  # as the hooks of the chart
+    is_head: NDArray[np.bool_]  # (items,)
+    is_sister: NDArray[np.bool_]
+    threshold: float
 
 
 @inner
-def lower_join(
-    item, head, sister, rule, low, high, base, own_base, offsets, hook_offsets, between, k, binary, scores, hooks, threshold,
-    outer, hook_outer, is_head, is_sister,
-):  # out: outer, hook_outer, is_head, is_sister  # fmt: skip
-    """What an item can add to its two children by one rule at one split, for heads from low to high, those of the head child."""
-    hook, from_, to = hook_offsets[sister], offsets[item] - base, offsets[head] - own_base
+def lower_join(item, head, sister, rule, k, given, chart, outer):  # out: outer
+    """What an item can add to its two children by one rule at one split, for all heads of the head child."""
+    items, hook, scores, hooks = chart.items, chart.hook_offsets[sister], chart.scores, chart.hooks
+    low, high = given.first[items.starts[head]], given.first[items.ends[head]]
+    from_, to = chart.offsets[item] - given.first[items.starts[item]], chart.offsets[head] - low
+    between, binary, outer_heads, outer_hooks = given.between, given.binary, outer.heads, outer.hooks
     for c in range(low, high):
         below, beside = scores[to + c], hooks[hook + c]
-        above = outer[from_ + c] + binary[rule, c, 1 if between[c, k] else 0]
-        if above > LOWEST and below > LOWEST and beside > LOWEST and above + below + beside >= threshold:
-            if not is_sister[sister]:
-                hook_outer[hook : hook + between.shape[0]] = LOWEST
-            is_head[head] = is_sister[sister] = True
-            outer[to + c] = max(outer[to + c], above + beside)
-            hook_outer[hook + c] = max(hook_outer[hook + c], above + below)
+        above = outer_heads[from_ + c] + binary[rule, c, 1 if between[c, k] else 0]
+        if above > LOWEST and below > LOWEST and beside > LOWEST and above + below + beside >= outer.threshold:
+            if not outer.is_sister[sister]:
+                outer_hooks[hook : hook + between.shape[0]] = LOWEST
+            outer.is_head[head] = outer.is_sister[sister] = True
+            outer_heads[to + c] = max(outer_heads[to + c], above + beside)
+            outer_hooks[hook + c] = max(outer_hooks[hook + c], above + below)
 
 
-@kernel(
-    int64(
-        PLACES, readonly(boolean, 2), PLACES, readonly(float64, 3), readonly(float64, 3), PLACES, readonly(float64, 3), NUMBERS,
-        PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES, PLACES,
-        readonly(int64, 3), readonly(int32, 3), PLACES, PLACES, PLACES, NUMBERS, NUMBERS, int64, float64,
-        writable(float64, 1), writable(float64, 1), writable(float64, 1),
-    )
-)  # fmt: skip
-def fill_outer(
-    first, between, classes, binary, unary, edges, words, roots,
-    left_start, left_sister, left_head, left_rule, right_start, right_sister, right_head, right_rule, down_start, down_child, down_rule,
-    bounds, place, symbols, offsets, hook_offsets, scores, hooks, root, threshold,
-    outer, hook_outer, most,
-):  # out: outer, given as -inf, hook_outer, most (items,): the largest outer of a head, -inf below the threshold  # fmt: skip
+@kernel(int64(INDEX, SCORES, CHART, float64, writable(float64, 1)))
+def fill_outer(index, given, chart, threshold, most):  # out: most (items,): the largest outer of a head, -inf below the threshold
     """How many items reach the threshold."""
+    items, offsets, scores, hook_offsets, hooks, _, _ = chart
+    symbols, bounds, place, left, right, down = items.symbols, items.bounds, items.place, index.left_down, index.right_down, index.down
+    first, between, classes, unary, edges, words = given.first, given.between, given.classes, given.unary, given.edges, given.words
     n, size, n_items = bounds.shape[0], between.shape[0], symbols.shape[0]
-    is_head, is_sister = np.zeros(n_items, dtype=np.bool_), np.zeros(n_items, dtype=np.bool_)  # of something that reaches the threshold
+    is_head, is_sister = np.zeros(n_items, dtype=np.bool_), np.zeros(n_items, dtype=np.bool_)
+    outer, hook_outer = np.full(scores.shape[0], LOWEST), np.empty(hooks.shape[0])
+    outers = Outer(outer, hook_outer, is_head, is_sister, threshold)
     dirty, waiting = np.zeros(n_items, dtype=np.bool_), np.empty(n_items + 1, dtype=np.int64)
-    top, kept = place[0, n, root], 0
+    top, kept = place[0, n, index.root], 0
     if top >= 0:
         is_head[top] = True
         for c in range(size):
-            outer[offsets[top] + c] = roots[c]
+            outer[offsets[top] + c] = given.roots[c]
     for length in range(n, 0, -1):
         for i in range(n - length + 1):
             j = i + length
@@ -81,8 +88,8 @@ def fill_outer(
                 item = waiting[height]
                 dirty[item] = False
                 x = symbols[item]
-                for p in range(down_start[x], down_start[x + 1]):
-                    child, rule = place[i, j, down_child[p]], down_rule[p]
+                for p in range(down.start[x], down.start[x + 1]):
+                    child, rule = place[i, j, down.parent[p]], down.rule[p]
                     if child < 0:
                         continue
                     edge = edges[rule]
@@ -104,33 +111,20 @@ def fill_outer(
                 kept += 1
                 x = symbols[item]
                 for k in range(i + 1, j):
-                    for p in range(left_start[x], left_start[x + 1]):
-                        head, sister = place[i, k, left_head[p]], place[k, j, left_sister[p]]
+                    for p in range(left.start[x], left.start[x + 1]):
+                        head, sister = place[i, k, left.parent[p]], place[k, j, left.sister[p]]
                         if head >= 0 and sister >= 0 and hook_offsets[sister] >= 0:
-                            lower_join(
-                                item, head, sister, left_rule[p], low, first[k], low, low, offsets, hook_offsets, between, k, binary,
-                                scores, hooks, threshold, outer, hook_outer, is_head, is_sister,
-                            )  # fmt: skip
-                    for p in range(right_start[x], right_start[x + 1]):
-                        head, sister = place[k, j, right_head[p]], place[i, k, right_sister[p]]
+                            lower_join(item, head, sister, left.rule[p], k, given, chart, outers)
+                    for p in range(right.start[x], right.start[x + 1]):
+                        head, sister = place[k, j, right.parent[p]], place[i, k, right.sister[p]]
                         if head >= 0 and sister >= 0 and hook_offsets[sister] >= 0:
-                            lower_join(
-                                item, head, sister, right_rule[p], first[k], high, low, first[k], offsets, hook_offsets, between, k, binary,
-                                scores, hooks, threshold, outer, hook_outer, is_head, is_sister,
-                            )  # fmt: skip
+                            lower_join(item, head, sister, right.rule[p], k, given, chart, outers)
     return kept
 
 
 def items_reaching(index: HeadIndex, given: HeadScores, chart: HeadChart, threshold: float) -> HeadItems:
     """The items of a chart that are in a parse of at least the threshold, which is not below that of the chart, with what the rest of the
     best such parse adds."""
-    items = chart.items
-    left, right, down = index.left_down, index.right_down, index.down
-    most = np.full(len(items.symbols), LOWEST)
-    fill_outer(
-        given.first, given.between, given.classes, given.binary, given.unary, given.edges, given.words, given.roots,
-        left.start, left.sister, left.parent, left.rule, right.start, right.sister, right.parent, right.rule, down.start, down.parent,
-        down.rule, items.bounds, items.place, items.symbols, chart.offsets, chart.hook_offsets, chart.scores, chart.hooks, index.root,
-        threshold, np.full(len(chart.scores), LOWEST), np.empty(len(chart.hooks)), most,
-    )  # fmt: skip
-    return items.some(most > LOWEST, most)
+    most = np.full(len(chart.items.symbols), LOWEST)
+    fill_outer(index, given, chart, threshold, most)
+    return chart.items.some(most > LOWEST, most)
