@@ -1,5 +1,6 @@
 """Claims whose numbers, or whose tuples, lie about themselves."""
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -7,6 +8,8 @@ import pytest
 
 from zerogap.dependency import Problem, decode
 from zerogap.errors import VerificationError
+from zerogap.proof.form import check_trace, plain_number, plain_structure
+from zerogap.proof.solution import Trace
 from zerogap.proof.verify import verify
 from zerogap.testing.forge import LyingFloat, LyingTuple
 
@@ -42,3 +45,52 @@ def test_traces_and_alternatives_are_tuples(solution):
     ):
         with pytest.raises(VerificationError):
             verify(PROBLEM, replace(solution, alternatives=alternatives))
+
+
+def test_plain_numbers():
+    for value in (1.5, 3, -math.inf, math.inf, np.float64(2.5), 2**53, -(2**53)):
+        assert plain_number(value, "x") == value
+        assert type(plain_number(value, "x")) is float
+    for value in (
+        math.nan,
+        True,
+        "1",
+        None,
+        1j,
+        10**400,
+        -(10**400),
+        2**53 + 1,
+        -(2**53) - 1,
+        np.int64(1),
+        np.float32(1.0),
+        LyingFloat(1.0),
+        (1.0,),
+    ):
+        with pytest.raises(VerificationError, match="expected a number"):
+            plain_number(value, "x")
+
+
+def test_plain_structures():
+    given = [1, "a", None, np.int32(7), (2, [3]), np.array([4, 5])]
+    found = plain_structure(given)
+    assert found == (1, "a", None, 7, (2, (3,)), (4, 5))
+    assert [type(part) for part in found] == [int, str, type(None), int, tuple, tuple]
+    assert type(found[5][0]) is int
+    for odd in (True, 1.0, {1}, {1: 2}, b"a", iter(()), np.float64(1.0), np.str_("a"), type("Lie", (int,), {})(1), [[1.0]]):
+        with pytest.raises(VerificationError, match="the structure holds"):
+            plain_structure(odd)
+
+
+def test_traces(solution):
+    """No bound below the score, no score above the bound; the others may come in any order."""
+    best, score = solution, solution.score
+    for trace in (Trace((), (), ()), Trace((score,), (score,), (0.0,)), Trace((math.inf, score + 2), (-math.inf, score - 5), (1.0, 0.5))):
+        check_trace(replace(best, trace=trace), score)
+    for trace in (
+        Trace((score + 2, score - 1), (0.0, score), (0.0, 0.0)), Trace((score, score), (score - 1, score + 1), (0.0, 0.0)),
+        Trace((score, score), (score, score), (0.0,)), Trace((score,), (), ()), Trace((score, score), (score,), (0.0, 0.0)),
+        Trace([score], [score], [0.0]), Trace((score,), (score,), [0.0]), Trace((score,), (score,), ("now",)),
+        Trace((score,), (math.nan,), (0.0,)), Trace((math.nan,), (score,), (0.0,)), (), None, ((score,), (score,), (0.0,)),
+    ):  # fmt: skip
+        with pytest.raises(VerificationError, match="trace"):
+            check_trace(replace(best, trace=trace), score)

@@ -7,10 +7,13 @@ import pytest
 
 from zerogap.errors import VerificationError
 from zerogap.oracles.hypergraphs.semiring import enumerate_paths
+from zerogap.problems.hypergraph import Problem
 from zerogap.proof import hypergraph
 from zerogap.proof.certificate import CutDuals, DynamicProgram, Leaf, Leaves, Multipliers, Signatures, Unsatisfiable
 from zerogap.proof.hypergraph import Paths, best_above, bound_of, cannot_hold, hypergraph_bound, outside_scores, restricted
 from zerogap.proof.integers import ABSENT, number, units
+from zerogap.structures.hypergraph import Builder
+from zerogap.structures.linear import constraint_rows
 from zerogap.testing.draws import KINDS
 
 
@@ -115,9 +118,31 @@ def test_what_is_around_a_vertex():
 
 
 def test_searches_that_are_too_long(monkeypatch):
-    for problem, paths, known in drawn(10):
-        count = sum(len({tuple(u) for _, u, _ in known}) for _ in (0,))
-        if count > 1:
-            monkeypatch.setattr(hypergraph, "MOST_HYPOTHESES", 1)
-            with pytest.raises(VerificationError, match="hypotheses"):
-                best_above(paths, np.zeros(len(problem.constraints), dtype=np.int64), -math.inf)
+    """Hypotheses of all vertices count together: here one of each of four."""
+    builder = Builder()
+    for head, tail in (("a", "word"), ("b", "a"), ("top", "b")):
+        builder.edge(head, [tail])
+    graph, _ = builder.build("top")
+    problem = Problem(graph, [1.0, 2.0, 3.0], constraint_rows(3, [({0: 1}, "<=", 1)]))
+    paths = Paths(problem, np.array([1, 2, 3]), 1, 6)
+    nothing = np.zeros(1, dtype=np.int64)
+    monkeypatch.setattr(hypergraph, "MOST_HYPOTHESES", 4)
+    assert best_above(paths, nothing, 5) == 6
+    assert best_above(paths, nothing, 6) == -math.inf
+    monkeypatch.setattr(hypergraph, "MOST_HYPOTHESES", 3)
+    with pytest.raises(VerificationError, match="hypotheses"):
+        best_above(paths, nothing, 5)
+    assert best_above(paths, nothing, 6) == -math.inf  # all of them are below the claim
+
+
+def test_what_is_absent_at_large_prices():
+    """Two absent tails, and prices at the edge of the range, leave what is absent absent."""
+    builder = Builder()
+    for head, tail in (("a", ["u"]), ("b", ["v"]), ("top", ["a", "b"]), ("top", ["u", "v"])):
+        builder.edge(head, tail)
+    graph, _ = builder.build("top")
+    scores = np.array([ABSENT, ABSENT, 5, ABSENT])
+    assert hypergraph.best_score(graph, scores) == -math.inf
+    scores = np.where(graph.heads == graph.root, 7, ABSENT)
+    assert hypergraph.best_score(graph, scores) == 7
+    assert (hypergraph.outside_scores(graph, scores) >= ABSENT).all()

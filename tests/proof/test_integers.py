@@ -118,3 +118,10 @@ def test_the_best_of_groups(k, width):
         for name, row in zip(group[start], best, strict=True):
             given = sorted(lists[group == name].reshape(-1).tolist(), reverse=True)[:k]
             assert row.tolist() == given + [ABSENT] * (k - len(given))
+
+
+@pytest.mark.parametrize("k", [2, 3, 7])
+def test_the_best_of_many(k):
+    for seed in range(10):
+        lists = np.random.default_rng(seed).integers(-1000, 1000, (3, 200))
+        assert best_of(lists, k).tolist() == np.sort(lists, axis=1)[:, ::-1][:, :k].tolist()

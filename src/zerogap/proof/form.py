@@ -8,16 +8,17 @@ from typing import Any
 import numpy as np
 
 from zerogap.errors import VerificationError
+from zerogap.grid import MANTISSA_BITS
 from zerogap.problems.json_values import shorten
 from zerogap.proof.solution import Solution, Trace
 
 
 def plain_number(value: Any, name: str) -> float:
     """A number that may be infinite, in Python's own type: an instance of a subclass of `float` may answer comparisons as it likes.
-    Only NumPy's is taken, which kernels return that run as plain Python."""
-    if type(value) not in (float, int, np.float64) or math.isnan(value):
-        raise VerificationError(f"the {name} is {shorten(value)}: expected a number.")
-    return value if type(value) is int else float(value)
+    NumPy's, which kernels return that run as plain Python, and integers that float64 holds exactly are taken, too."""
+    if (type(value) is int and abs(value) <= 2**MANTISSA_BITS) or (type(value) in (float, np.float64) and not math.isnan(value)):
+        return float(value)
+    raise VerificationError(f"the {name} is {shorten(value)}: expected a number.")
 
 
 def plain_structure(value: Any) -> Any:

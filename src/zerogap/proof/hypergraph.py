@@ -119,11 +119,11 @@ def best_above(paths: Paths, multipliers: Integers, claimed: Units) -> Units:
                 paid = sum(u * times for u, times in zip(prices, used, strict=True))
                 if score - paid + outside + given > claimed:
                     own[used] = max(own.get(used, score), score)
+                    if count + len(own) > MOST_HYPOTHESES:
+                        raise VerificationError(
+                            f"more than {MOST_HYPOTHESES:,} hypotheses may be above the claimed bound: the multipliers prove too little."
+                        )
         count += len(own)
-        if count > MOST_HYPOTHESES:
-            raise VerificationError(
-                f"more than {MOST_HYPOTHESES:,} hypotheses may be above the claimed bound: the multipliers prove too little."
-            )
         found.append(own)
     good = [score for used, score in found[graph.root].items() if not rows.violated(np.array(used) - rows.limits).any()]
     return max((score for score in good if score > claimed), default=-math.inf)

@@ -93,7 +93,7 @@ def numbers_that_lie(problem: Any, best: float, solution: Solution[Any], rng: Ra
     """Scores and bounds that pass for numbers, or answer comparisons as they like."""
     low = best - problem.resolution
     oddities: list[Any] = [LyingFloat(low), str(low), complex(low), np.array(low), np.array([low]), None, (low,), np.float64(low)]
-    for odd in (*oddities, np.longdouble(low)):
+    for odd in (*oddities, np.longdouble(low), -(10**400)):
         yield replace(solution, bound=odd)
         yield Solution(None, -math.inf, odd, solution.certificate)
         yield replace(solution, score=odd, bound=odd)
