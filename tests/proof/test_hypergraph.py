@@ -85,6 +85,18 @@ def test_rows_that_cannot_hold():
                 bound_of(paths, Unsatisfiable(row))
 
 
+def test_rows_that_only_forbidden_edges_could_keep():
+    builder = Builder()
+    builder.edge("top", ["a"])
+    builder.edge("top", ["b"])
+    graph, _ = builder.build("top")
+    for row in (({0: 1}, "=", 1), ({0: -1}, "<=", -1), ({0: 1}, ">=", 1)):
+        problem = Problem(graph, [-np.inf, 0.0], constraint_rows(2, [row]))
+        assert cannot_hold(Paths(problem, np.array([ABSENT, 0]), 1, 1), 0) is True
+        assert hypergraph_bound(problem, Unsatisfiable(0), -math.inf) == -math.inf
+        assert cannot_hold(Paths(problem, np.array([0, 0]), 1, 1), 0) is False
+
+
 def test_leaves():
     for problem, paths, known in drawn():
         heads = problem.hypergraph.heads

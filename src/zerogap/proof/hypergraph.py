@@ -34,7 +34,7 @@ class Paths:
 def hypergraph_bound(problem: Problem, certificate: Certificate, claimed: Units) -> Units:
     """The bound that a certificate proves; searches prove the claimed one, or give what is above it."""
     scores = units(problem.scores, problem.resolution)
-    bits = int(np.bitwise_or.reduce(np.abs(scores[scores > ABSENT]), initial=0))
+    bits = int(np.bitwise_or.reduce(scores[scores > ABSENT], initial=0))
     times = 1 if len(problem.constraints) == 0 or is_disjoint(problem.hypergraph) else problem.terms
     paths = Paths(problem, scores, bits & -bits or 1, largest_of(problem.terms, scores), times)
     if isinstance(certificate, Signatures):
@@ -86,7 +86,7 @@ def restricted(paths: Paths, fixed: tuple[tuple[int, bool], ...]) -> Paths:
 def cannot_hold(paths: Paths, row: int) -> bool:
     """Whether no hyperpath of what is left sums to what the row asks for."""
     graph, rows = paths.problem.hypergraph, paths.problem.constraints
-    if type(row) is not int or not 0 <= row < len(rows):
+    if not 0 <= row < len(rows):
         raise VerificationError(f"the certificate names constraint {row!r}: expected 0 to {len(rows) - 1}.")
     weights = prices_of(np.ones(1, dtype=np.int64), rows.select([row]))
     least = -best_score(graph, np.where(paths.scores > ABSENT, -weights, ABSENT))
@@ -133,7 +133,7 @@ def outside_scores(graph: Hypergraph, scores: Integers) -> Integers:
     """The best score of what is around every vertex."""
     inside, outside = inside_scores(graph, scores), np.full(graph.n_vertices, ABSENT)
     outside[graph.root] = 0
-    for v in range(graph.root, -1, -1):
+    for v in reversed(range(graph.root + 1)):
         for e in range(int(graph.edge_start[v]), int(graph.edge_start[v + 1])):
             tail = graph.tail(e).tolist()
             for u in tail:

@@ -40,7 +40,7 @@ class Parses:
         tables = (binary, unary, lexical, emissions, transitions)
         bits = 0
         for table in tables:
-            bits |= int(np.bitwise_or.reduce(np.abs(table[table > ABSENT]), initial=0, axis=None))
+            bits |= int(np.bitwise_or.reduce(table[table > ABSENT], initial=0, axis=None))
         return cls(problem, *tables, bits & -bits or 1, largest_of(problem.terms, *tables))
 
 
