@@ -25,16 +25,15 @@ def test_what_is_none(values):
         checked_multipliers(values, ROWS, 0.5, 0)
 
 
-@pytest.mark.parametrize(
-    ("values", "sizes"), [((3, 0, 0), 131), ((0, 4, 0), 1), ((0, 0, -5), 7), ((0, 0, 5), 7), ((2, 1, -1), 2 * 131 + 1 + 7)]
-)
-def test_the_edge_of_the_range(values, sizes):
-    """Entries, limits and scores of structures count together, one unit below the range is in."""
-    total = sizes if len([v for v in values if v]) > 1 else sizes * max(map(abs, values))
+@pytest.mark.parametrize("times", [1, 3])
+@pytest.mark.parametrize("values", [(3, 0, 0), (0, 4, 0), (0, 0, -5), (0, 0, 5), (2, 1, -1)])
+def test_the_edge_of_the_range(values, times):
+    """Entries as often as they may be used, limits and scores of structures count together: one unit below the range is in."""
+    total = sum(abs(value) * size for value, size in zip(values, (times * 128 + 3, 1, times * 2 + 5), strict=True))
     given = tuple(map(float, values))
-    checked_multipliers(given, ROWS, 1.0, RANGE - total - 1)
+    checked_multipliers(given, ROWS, 1.0, RANGE - total - 1, times=times)
     with pytest.raises(VerificationError, match="so large"):
-        checked_multipliers(given, ROWS, 1.0, RANGE - total)
+        checked_multipliers(given, ROWS, 1.0, RANGE - total, times=times)
 
 
 def test_the_largest_score():

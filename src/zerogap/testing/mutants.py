@@ -213,7 +213,11 @@ def run(
         tree = ast.parse(Path(path).read_text(encoding="utf-8"))
         count = counts[name] = Count()
         begin = time.perf_counter()
-        for mutant in list(mutants_of(name, tree)):
+        mutants = list(mutants_of(name, tree))
+        stale = [key for key in explained if key.startswith(f"{name} | ") and key not in {mutant.key for mutant in mutants}]
+        if report and stale:
+            print("  explained, but not there any more:", *stale, sep="\n    ", flush=True)
+        for mutant in mutants:
             if only not in mutant.key or (again is not None and mutant.key not in again):
                 continue
             if mutant.key in explained:

@@ -52,6 +52,8 @@ class Mutant:
 
 
 def shown(node: ast.AST | None) -> str:
+    if isinstance(node, ast.If):
+        return f"if {shown(node.test)}: ..."
     text = "pass" if node is None else " ".join(ast.unparse(node).split())
     return text if len(text) <= 100 else f"{text[:70]} ... {text[-25:]}"
 

@@ -86,6 +86,18 @@ def test_large_numbers(single_root, bits):
         assert (found.slack is not None) or bits > 50
 
 
+def test_where_sums_might_leave_the_range():
+    """One word: its arc is the dual; with a single root it is a dual of -(w + 1) at a cost of 2 w + 1."""
+    for single_root, edge in ((False, 1 << 62), (True, ((1 << 62) - 3 + 4) // 5)):
+        for weight, known in ((edge - 1, True), (edge, False)):
+            found = best_arborescence(np.array([[0, weight], [0, 0]]), single_root)
+            assert found.value == weight
+            assert (found.slack is not None) == known
+    weights = np.full((7, 7), (1 << 57) - 1)
+    assert best_arborescence(weights, True).value == 6 * ((1 << 57) - 1)
+    assert best_arborescence(weights, True).slack is None
+
+
 def test_cycles():
     assert cycle_of({1: 0, 2: 1, 3: 2}) is None
     assert cycle_of({}) is None
