@@ -7,6 +7,7 @@ tolerance.
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from typing import Any
 
@@ -51,6 +52,22 @@ def as_scores(
     if check:
         check_scores(array, name, lowest)
     return array
+
+
+def held(array: Any) -> Any:
+    """The array, read-only. What is a part of another one that can be written to is copied."""
+    if isinstance(array.base, np.ndarray) and array.base.flags.writeable:
+        array = array.copy()
+    array.flags.writeable = False
+    return array
+
+
+def restored(record: Any, state: Any) -> None:
+    """`__setstate__` of records with arrays, of which numbers are derived: NumPy's arrays come back from copies and pickles writeable."""
+    for entry, value in zip(dataclasses.fields(record), state, strict=True):
+        if isinstance(value, np.ndarray):
+            value.flags.writeable = False
+        object.__setattr__(record, entry.name, value)
 
 
 def check_scores(array: Scores, name: str, lowest: float = -math.inf) -> None:

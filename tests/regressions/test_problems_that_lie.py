@@ -1,6 +1,8 @@
 """Problems that were once other problems than those that somebody gave: what is given is copied, checked once, and read as it says."""
 
+import copy
 import math
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -10,15 +12,18 @@ import zerogap
 from zerogap import dependency, hypergraph, sequence, translation
 from zerogap.errors import FormatError, GrammarError, HypergraphError, InputError, ScoreError, VerificationError
 from zerogap.io.problems.files import problem_from_json
+from zerogap.problems.constituency.lexical import LexicalGrammar, LexicalProblem
+from zerogap.problems.constituency.lexical_agreement import LexicalAgreement
 from zerogap.problems.dependency.factor import FactorArrays
 from zerogap.problems.dependency.head_automaton import HeadAutomaton
 from zerogap.problems.sequence.constraints import Constraint, at_least, disallow
 from zerogap.problems.translation.forest import from_rules
+from zerogap.problems.translation.phrase_constraints import Constraints, Wall
 from zerogap.proof import Solution
 from zerogap.proof.certificate import DynamicProgram, Intersection, Multipliers
 from zerogap.structures.grammar import Grammar
 from zerogap.structures.hypergraph import from_edges
-from zerogap.structures.linear import constraint_rows
+from zerogap.structures.linear import LinearConstraints, constraint_rows
 from zerogap.translation.language_models import Ngrams, build_language_model
 
 ARCS = [[0, 10, 0, 0], [0, 0, 10, 10], [0, 0, 0, 0], [0, 0, 0, 0]]
@@ -232,3 +237,66 @@ def test_a_forest_that_doubles_and_doubles():
         file = {"format": "zerogap-problem", "version": 1, "kind": "forest", "words": ["a"], "edges": edges, "language_model": words}
         with pytest.raises(HypergraphError, match="a derivation may have"):
             problem_from_json(file)
+
+
+@pytest.mark.parametrize("again", [copy.deepcopy, lambda value: pickle.loads(pickle.dumps(value))])
+def test_copies_cannot_be_written_to(again):
+    """Their largest score and resolution stayed what they were, and proofs rely on both."""
+    scores = np.zeros((2, 2, 2))
+    problem = again(
+        dependency.Problem([[0.0, 1.0], [0.0, 0.0]], siblings=scores, factors=FactorArrays(1, np.array([0, 1]), np.array([1]), np.ones(1)))
+    )
+    labels = again(sequence.Problem([[0.0, 1.0]]))
+    words = again(model_of([0.0] * 5))
+    forest = again(from_rules([(0, ["a"], 0.0)], root=0)[0])
+    rows = again(constraint_rows(2, [([0, 1], "<=", 1)]))
+    for array in (
+        problem.arcs, problem.siblings.table, problem.factors.arcs, labels.emissions, labels.transitions, words.scores, forest.scores,
+        rows.coefficients,
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match="read-only"):
+            array[...] = 7
+
+
+def test_parts_of_arrays_that_somebody_else_can_write_to():
+    base = np.array([0, 1, 2, 3])
+    rows = LinearConstraints(3, np.array([0, 1]), base[1:2], np.ones(1), np.ones(1), np.zeros(1, dtype=np.bool_), ("row",))
+    base[1] = 77
+    assert rows.columns.tolist() == [1]
+    edges = np.array([0, 0, 1, 9])
+    graph = hypergraph.Hypergraph(edges[:3], np.array([0, 1], dtype=np.int32), np.array([0], dtype=np.int32), 1)
+    edges[:] = 5
+    assert graph.edge_start.tolist() == [0, 0, 1]
+
+
+def phrase_problem(phrases, **options):
+    return translation.PhraseProblem(["x", "y"], phrases, model_of([0.0] * 5).scaled(1.0, resolution=2.0**-20), **options)
+
+
+def test_phrases_that_can_be_gone_through_once():
+    listed = [(0, 1, ("a",), 1.0), (1, 2, ("b",), 2.0)]
+    assert phrase_problem(iter(listed)).targets == phrase_problem(listed).targets == (("a",), ("b",))
+
+
+def test_places_between_words():
+    with pytest.raises(InputError, match="spans"):
+        phrase_problem([(0.5, 1, ("a",), 1.0)])
+    with pytest.raises(InputError, match="walls"):
+        phrase_problem([(0, 1, ("a",), 1.0)], constraints=Constraints(walls=(Wall(0.5),)))
+
+
+def test_a_weight_that_makes_what_is_forbidden_no_number():
+    """It was nan: a score for the definition, forbidden for the checker."""
+    grammar = LexicalGrammar(
+        ("T",), 0, np.zeros((0, 3), dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros((0, 2), dtype=np.int64),
+        np.zeros(0, dtype=np.int64), np.array([-1]),
+    )  # fmt: skip
+    lexical = LexicalProblem(
+        grammar, positions=[0], tags=[0], verbs=[False], binary=np.zeros((0, 1, 2)), unary=np.zeros((0, 1, 2)), words=np.zeros((0, 1, 1)),
+        roots=[1.0],
+    )  # fmt: skip
+    arcs = [[0.0, -np.inf], [0.0, 0.0]]
+    for weight in (0.0, 1.0, -1.0):
+        assert LexicalAgreement(lexical, arcs, weight=weight).arcs[0, 1] == -np.inf
+    with pytest.raises(InputError, match="weight"):
+        LexicalAgreement(lexical, arcs, weight=math.nan)

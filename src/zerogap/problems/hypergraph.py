@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from zerogap.errors import ConstraintError, InputError, InvalidStructure, OverlappingTails
-from zerogap.grid import Scores, as_scores, choose_resolution, largest_magnitude, round_to_grid, unit_of
+from zerogap.grid import Scores, as_scores, choose_resolution, largest_magnitude, restored, round_to_grid, unit_of
 from zerogap.structures.hypergraph import Hypergraph
 from zerogap.structures.linear import LinearConstraints, nothing
 
@@ -31,6 +31,8 @@ class Problem:
     resolution: float
     unit: float
     terms: int  # no hyperpath has more hyperedges
+
+    __setstate__ = restored
 
     def __init__(
         self,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import GrammarError, Infeasible
-from zerogap.grid import Scores, as_scores
+from zerogap.grid import Scores, as_scores, held, restored
 from zerogap.structures.unary_closure import check_cycles
 
 GLUE = "⟨glue⟩"
@@ -36,6 +36,8 @@ class Grammar:
     lexicon: dict[str, tuple[tuple[int, float], ...]]  # word -> (symbol, score) pairs
     cycles: bool = False
 
+    __setstate__ = restored
+
     def __post_init__(self) -> None:
         for name, width in (("binary", 3), ("unary", 2)):
             table, scores = getattr(self, name), getattr(self, f"{name}_scores")
@@ -48,7 +50,8 @@ class Grammar:
             if len(np.unique(table, axis=0)) < len(table):
                 raise GrammarError(f"{name} has a rule twice: expected one score per rule.")
             as_scores(scores, f"{name}_scores")
-            table.flags.writeable = scores.flags.writeable = False
+            object.__setattr__(self, name, held(table))
+            object.__setattr__(self, f"{name}_scores", held(scores))
         if len(set(self.symbols)) < len(self.symbols):
             raise GrammarError("symbols has a name twice: expected every name once, as trees are made of names.")
         if not 0 <= self.root < len(self.symbols):

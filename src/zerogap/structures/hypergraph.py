@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from zerogap.errors import CyclicHypergraph, DisconnectedHypergraph, HypergraphError, InvalidStructure, OverlappingTails
+from zerogap.grid import held, restored
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -35,8 +36,10 @@ class Hypergraph:
 
     def __post_init__(self) -> None:
         check_arrays(self)
-        for array in (self.edge_start, self.tail_start, self.tails):
-            array.flags.writeable = False
+        for name in ("edge_start", "tail_start", "tails"):
+            object.__setattr__(self, name, held(getattr(self, name)))
+
+    __setstate__ = restored
 
     @property
     def n_vertices(self) -> int:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from zerogap.errors import ConstraintError
-from zerogap.grid import Scores
+from zerogap.grid import Scores, held, restored
 
 LARGEST_COEFFICIENT = 2.0**20
 SENSES = ("=", "<=", ">=")
@@ -36,8 +36,10 @@ class LinearConstraints:
 
     def __post_init__(self) -> None:
         check_rows(self)
-        for array in (self.row_start, self.columns, self.coefficients, self.limits, self.is_equation):
-            array.flags.writeable = False
+        for name in ("row_start", "columns", "coefficients", "limits", "is_equation"):
+            object.__setattr__(self, name, held(getattr(self, name)))
+
+    __setstate__ = restored
 
     def __len__(self) -> int:
         return len(self.limits)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import InputError, InvalidStructure, ScoreShapeError
-from zerogap.grid import Scores, as_scores, choose_resolution, describe_shape, largest_magnitude, round_to_grid, unit_of
+from zerogap.grid import Scores, as_scores, choose_resolution, describe_shape, largest_magnitude, restored, round_to_grid, unit_of
 from zerogap.structures.grammar import Grammar
 from zerogap.structures.unary_closure import close_unaries
 
@@ -48,6 +48,8 @@ class JointProblem:
     tag_symbols: list[int]  # the preterminals: without a mapping, the symbol of every tag
     tag_of: NDArray[np.int64]  # (preterminals,): the tag of each
     leaf_tags: dict[str, tuple[int, int]]  # preterminal -> its symbol and its tag
+
+    __setstate__ = restored
 
     def __init__(
         self,

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import InputError, InvalidStructure, ScoreError, ScoreShapeError
-from zerogap.grid import Scores, as_scores, rounded_together, unit_of
+from zerogap.grid import Scores, as_scores, held, restored, rounded_together, unit_of
 
 Structure = tuple[Any, ...]
 
@@ -46,6 +46,8 @@ class LexicalGrammar:
     unary_edge: NDArray[np.int64]  # (rules,): which edge of the span counts: NO_EDGE, LEFT_EDGE, RIGHT_EDGE
     classes: NDArray[np.int64]  # (symbols,): the row of `words` for a sister of this symbol, -1 if it never is one
 
+    __setstate__ = restored
+
     def __post_init__(self) -> None:
         size = len(self.symbols)
         if len(set(self.symbols)) < size or not 0 <= self.root < size:
@@ -59,7 +61,7 @@ class LexicalGrammar:
                 raise InputError(f"{name} is {table.dtype} of shape {table.shape}: expected int64 of shape {shape}.")
             if table.size and not lowest <= table.min() <= table.max() < highest:
                 raise InputError(f"{name} has entries from {table.min()} to {table.max()}: expected {lowest} to {highest - 1}.")
-            table.flags.writeable = False
+            object.__setattr__(self, name, held(table))
         for name in ("binary", "unary"):
             if len(np.unique(getattr(self, name), axis=0)) < len(getattr(self, name)):
                 raise InputError(f"{name} has a rule twice: expected every rule once.")
@@ -95,6 +97,8 @@ class LexicalProblem:
     resolution: float
     unit: float
     terms: int
+
+    __setstate__ = restored
 
     def __init__(
         self,

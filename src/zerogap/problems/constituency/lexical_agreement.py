@@ -11,6 +11,7 @@ Many models at once are what the thesis hopes for in its last chapter.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import InputError, InvalidStructure, ScoreShapeError
-from zerogap.grid import Scores, as_scores, choose_resolution, describe_shape, largest_magnitude, round_to_grid
+from zerogap.grid import Scores, as_scores, choose_resolution, describe_shape, held, largest_magnitude, restored, round_to_grid
 from zerogap.problems.constituency.lexical import LexicalProblem, Structure
 
 
@@ -34,10 +35,12 @@ class TagScores:
     emissions: Scores  # (candidates,)
     transitions: Scores
 
+    __setstate__ = restored
+
     def __post_init__(self) -> None:
-        object.__setattr__(self, "tag_of", np.array(self.tag_of, dtype=np.int64))
-        object.__setattr__(self, "transitions", as_scores(self.transitions, "transitions"))
-        object.__setattr__(self, "emissions", as_scores(self.emissions, "emissions", shape=self.tag_of.shape))
+        object.__setattr__(self, "tag_of", held(np.array(self.tag_of, dtype=np.int64)))
+        object.__setattr__(self, "transitions", held(as_scores(self.transitions, "transitions")))
+        object.__setattr__(self, "emissions", held(as_scores(self.emissions, "emissions", shape=self.tag_of.shape)))
         grams, tags = self.transitions, self.transitions.shape[-1] - 1
         if grams.ndim not in (2, 3) or set(grams.shape) != {tags + 1}:
             wanted = describe_shape((tags + 1,) * min(max(grams.ndim, 2), 3))
@@ -65,13 +68,15 @@ class LexicalAgreement:
     resolution: float
     terms: int
 
+    __setstate__ = restored
+
     def __init__(
         self, lexical: LexicalProblem, arcs: object = None, *, siblings: object = None, stops: object = None,
         tagging: TagScores | None = None, weight: float = 1.0, tag_weight: float = 1.0,
     ) -> None:  # fmt: skip
         size = lexical.n_words + 1
         tables = [
-            np.zeros(shape) if table is None else as_scores(table, name, shape=shape) * weight
+            np.zeros(shape) if table is None else weighted(as_scores(table, name, shape=shape), weight)
             for name, table, shape in (("arcs", arcs, (size,) * 2), ("siblings", siblings, (size,) * 3), ("stops", stops, (size,) * 2))
         ]
         tables[0][:, 0] = tables[0][np.arange(size), np.arange(size)] = -np.inf
@@ -134,4 +139,6 @@ class LexicalAgreement:
 
 def weighted(scores: Scores, weight: float) -> Scores:
     """What is forbidden stays so at weight 0 too."""
+    if not math.isfinite(weight):
+        raise InputError(f"a weight is {weight!r}: expected a finite number.")
     return np.where(scores > -np.inf, np.where(scores > -np.inf, scores, 0.0) * weight, -np.inf)

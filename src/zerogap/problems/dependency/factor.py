@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import InputError
-from zerogap.grid import Scores, as_scores
+from zerogap.grid import Scores, as_scores, restored
 
 Indices = NDArray[np.int64]
 
@@ -33,6 +33,8 @@ class FactorArrays(Sequence[Factor]):
     start: Indices
     arcs: Indices
     scores: Scores
+
+    __setstate__ = restored
 
     def __len__(self) -> int:
         return len(self.scores)

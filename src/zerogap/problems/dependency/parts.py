@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from zerogap.errors import InputError, ScoreError, ScoreShapeError, ScoreTypeError
-from zerogap.grid import Scores, as_scores, check_scores, round_to_grid
+from zerogap.grid import Scores, as_scores, check_scores, restored, round_to_grid
 
 Indices = NDArray[np.int64]
 MOST_REMEMBERED = 50_000  # entries of an array
@@ -99,6 +99,8 @@ class DenseParts:
     table: Scores
     scored: int
 
+    __setstate__ = restored
+
     def at(self, *indices: Indices) -> Scores:
         return self.table[indices]
 
@@ -112,6 +114,8 @@ class SparseParts:
     size: int  # n + 1: keys are indices as numbers in this base
     keys: Indices  # rising
     scores: Scores
+
+    __setstate__ = restored
 
     @property
     def scored(self) -> int:

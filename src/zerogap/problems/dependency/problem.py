@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import InputError, InvalidStructure, ScoreShapeError
-from zerogap.grid import Scores, as_scores, check_scores, choose_resolution, largest_magnitude, round_to_grid, rounded_together
+from zerogap.grid import Scores, as_scores, check_scores, choose_resolution, largest_magnitude, restored, round_to_grid, rounded_together
 from zerogap.problems.dependency.factor import Factor, FactorArrays, copied, read_factors
 from zerogap.problems.dependency.head_automaton import HeadAutomaton, read_automata, with_weights
 from zerogap.problems.dependency.parts import ORDERS, DenseParts, Parts, SparseParts, n_parts, parts_of_tree, read_parts
@@ -66,6 +66,8 @@ class Problem:
     resolution: float
     terms: int  # no structure has more scores than this
     largest: float  # no score has a greater magnitude
+
+    __setstate__ = restored
 
     def __init__(
         self,

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import AutomatonError
+from zerogap.grid import restored
 from zerogap.structures.automaton import DEAD
 
 MAX_STATES = 100_000  # of one machine
@@ -40,6 +41,8 @@ class Machine:
     anywhere: Machine | None = None  # the machine that has the same tables for other positions
     n_states: int = field(init=False)
     rows: list[list[list[int]]] = field(init=False, repr=False)  # `following` as lists, which Python reads ten times as fast
+
+    __setstate__ = restored
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "n_states", len(self.final))

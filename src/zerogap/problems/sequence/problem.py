@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import InputError, InvalidStructure, ScoreShapeError
-from zerogap.grid import Scores, as_scores, rounded_together
+from zerogap.grid import Scores, as_scores, restored, rounded_together
 from zerogap.problems.sequence.compiling import bind, types_of
 from zerogap.problems.sequence.constraints import Constraint
 from zerogap.problems.sequence.labels import Label
@@ -43,6 +43,8 @@ class Problem:
     resolution: float
     terms: int
     largest: float  # no score or penalty has a greater magnitude
+
+    __setstate__ = restored
 
     def __init__(
         self,

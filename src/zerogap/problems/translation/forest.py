@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import CyclicHypergraph, DisconnectedHypergraph, HypergraphError, InvalidStructure
-from zerogap.grid import Scores, as_scores
+from zerogap.grid import Scores, as_scores, held, restored
 from zerogap.structures.hypergraph import bottom_up_numbers
 
 MOST_IN_DERIVATION = 2.0**53  # vertices that are used twice, and what is below them twice, make numbers of any size
@@ -40,8 +40,10 @@ class Forest:
 
     def __post_init__(self) -> None:
         check_arrays(self)
-        for array in (self.edge_start, self.symbol_start, self.symbols, self.scores):
-            array.flags.writeable = False
+        for name in ("edge_start", "symbol_start", "symbols", "scores"):
+            object.__setattr__(self, name, held(getattr(self, name)))
+
+    __setstate__ = restored
 
     @property
     def n_vertices(self) -> int:

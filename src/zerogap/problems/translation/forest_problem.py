@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import InputError, InvalidStructure
-from zerogap.grid import Scores, as_scores, choose_resolution, largest_magnitude, round_to_grid, unit_of
+from zerogap.grid import Scores, as_scores, choose_resolution, largest_magnitude, restored, round_to_grid, unit_of
 from zerogap.problems.translation.forest import Forest, longest_derivation
 from zerogap.problems.translation.language_model import BEGIN, EMPTY_STATE, UNKNOWN, LanguageModel
 
@@ -38,6 +38,8 @@ class SyntaxProblem:
     resolution: float
     unit: float
     terms: int  # no derivation adds up more numbers
+
+    __setstate__ = restored
 
     def __init__(self, forest: Forest, language_model: LanguageModel, *, weight: float = 1.0, resolution: float | None = None) -> None:
         if not isinstance(forest, Forest) or not isinstance(language_model, LanguageModel):

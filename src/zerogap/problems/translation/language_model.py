@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import InputError
-from zerogap.grid import Scores, largest_magnitude, round_to_grid
+from zerogap.grid import Scores, largest_magnitude, restored, round_to_grid
 
 BEGIN, END, UNKNOWN = "<s>", "</s>", "<unk>"
 EMPTY_STATE = 0  # no word of the context matters
@@ -42,6 +42,8 @@ class LanguageModel:
     ids: dict[str, int]
     resolution: float | None = None  # all scores are multiples of it
     largest: float = 0.0  # no word's score, with the back-offs before it, is larger in magnitude; known where there is a resolution
+
+    __setstate__ = restored
 
     def __post_init__(self) -> None:
         """Where there is a resolution, scores are multiples of it, and `largest` is what it says: proofs rely on both."""

@@ -113,7 +113,7 @@ def check_constraints(constraints: Constraints, n: int) -> None:
             taken[word] = i
     for i, wall in enumerate(constraints.walls):
         end = n if wall.end is None else wall.end
-        if not 0 <= wall.start <= wall.at <= end <= n:
+        if not ({type(wall.start), type(wall.at), type(end)} == {int} and 0 <= wall.start <= wall.at <= end <= n):
             raise InputError(f"walls[{i}] is before word {wall.at}, among words {wall.start} to {end}: expected positions from 0 to {n}.")
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import InputError, InvalidStructure, UnknownMethod
-from zerogap.grid import Scores, as_scores, choose_resolution, largest_magnitude, round_to_grid
+from zerogap.grid import Scores, as_scores, choose_resolution, largest_magnitude, restored, round_to_grid
 from zerogap.problems.translation.language_model import LanguageModel
 from zerogap.problems.translation.phrase_constraints import (
     NO_CONSTRAINTS,
@@ -63,6 +63,8 @@ class PhraseProblem:
     automaton: TargetAutomaton | None  # that reads the output, if some phrase is required or forbidden
     given: tuple[Option, ...]  # the phrases before translations were fixed
 
+    __setstate__ = restored
+
     def __init__(
         self,
         source: Sequence[str],
@@ -81,7 +83,7 @@ class PhraseProblem:
             raise UnknownMethod("reordering", reordering, REORDERINGS)
         if distortion_limit is not None and (type(distortion_limit) is not int or distortion_limit < 0):
             raise InputError(f"distortion_limit is {distortion_limit!r}: expected 0 or more words, or None.")
-        words = tuple(source)
+        words, phrases = tuple(source), tuple(phrases)
         limits = NO_CONSTRAINTS if constraints is None else constraints
         check_constraints(limits, len(words))
         check_phrases(phrases, len(words))
@@ -102,7 +104,7 @@ class PhraseProblem:
             ("target_start", np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)),
             ("target_ids", np.array(ids, dtype=np.int64)),
             ("distortion", float(round_to_grid(np.array([price]), resolution)[0])),
-            ("distortion_limit", distortion_limit), ("resolution", resolution), ("constraints", limits), ("given", tuple(phrases)),
+            ("distortion_limit", distortion_limit), ("resolution", resolution), ("constraints", limits), ("given", phrases),
             ("rules", rules_of(limits, len(words))),
             ("automaton", automaton_of(limits.required, limits.forbidden) if limits.required or limits.forbidden else None),
         ):  # fmt: skip
@@ -195,7 +197,7 @@ class PhraseProblem:
 def check_phrases(listed: Sequence[Option], n: int) -> None:
     seen: set[tuple[int, int, tuple[str, ...]]] = set()
     for p, (start, end, target, _) in enumerate(listed):
-        if not 0 <= start < end <= n:
+        if not (all(type(place) is int or isinstance(place, np.integer) for place in (start, end)) and 0 <= start < end <= n):
             raise InputError(f"phrases[{p}] spans {start} to {end}: expected words from 0 to {n}, at least one.")
         if isinstance(target, str):
             raise InputError(f"phrases[{p}] has the target {target!r}: expected a sequence of words.")
