@@ -81,9 +81,10 @@ def test_plain_structures():
             plain_structure(odd)
 
 
-def test_traces(solution):
+def test_traces():
     """No bound below the score, no score above the bound; the others may come in any order."""
-    best, score = solution, solution.score
+    best = decode(PROBLEM, k=2)
+    score = best.score
     for trace in (Trace((), (), ()), Trace((score,), (score,), (0.0,)), Trace((math.inf, score + 2), (-math.inf, score - 5), (1.0, 0.5))):
         check_trace(replace(best, trace=trace), score)
     for trace in (

@@ -193,7 +193,7 @@ def passed(function: Callable[..., object], arguments: dict[str, Any]) -> str:
 
 
 def measured(tests: Iterator[KillTest], folders: tuple[str, ...], *, alike: int, longest: float) -> list[KillTest]:
-    """The tests with the lines that they come by. Of those that come by the same lines and say the same, only so many."""
+    """The tests with the lines that they come by. Of drawn ones that come by the same lines and say the same, only so many."""
     found: list[KillTest] = []
     seen: dict[Any, int] = {}
     lines: set[tuple[str, int]] = set()
@@ -225,7 +225,7 @@ def measured(tests: Iterator[KillTest], folders: tuple[str, ...], *, alike: int,
             finally:
                 sys.settrace(None)
             test.lines = frozenset(lines)
-            key = (test.name.split(":")[0], said[:20], test.lines)
+            key = (test.name.split(":")[0] if test.is_drawn else test.name, said[:20], test.lines)
             seen[key] = seen.get(key, 0) + 1
             if test.lines and seen[key] <= alike:
                 found.append(test)

@@ -39,7 +39,7 @@ EXPLAINED = Path("tests/proof/explained_mutants.txt")
 FOLDERS = ("tests/proof", "tests/problems", "tests/regressions")
 SECONDS = 0.2  # of drawn tests for a mutant
 SECONDS_WRITTEN = 1.5  # and of those that somebody wrote
-LONGEST = 0.6  # seconds of a test
+LONGEST = 1.0  # seconds of a test
 HANG = 4  # times as long as they take without it, and a second: then it loops
 MEMORY = 2 << 30  # bytes more than there are before
 TESTS_KILL, SURVIVED, CRASHED = 10, 11, 12
@@ -241,11 +241,11 @@ def places() -> tuple[str, ...]:
     return tuple(str(Path(str(package.__file__)).parent) + os.sep for package in (zerogap.problems, zerogap.proof))
 
 
-def all_tests(root: Path, *, seed: int, each: int, alike: int) -> list[KillTest]:
+def all_tests(root: Path, folders: Sequence[str], *, seed: int, each: int, alike: int) -> list[KillTest]:
     sys.path.insert(0, str(root.resolve()))
 
     def tests() -> Iterator[KillTest]:
-        yield from written_tests([root / folder for folder in FOLDERS])
+        yield from written_tests([root / folder for folder in folders])
         yield from drawn(seed, each)
 
     return measured(tests(), places(), alike=alike, longest=LONGEST)
@@ -264,6 +264,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, help="another one draws other problems (0)")
     parser.add_argument("--only", default="", help="mutants whose name holds this")
     parser.add_argument("--again", type=Path, help="only the survivors in what a run printed, a file")
+    parser.add_argument("--tests", default=",".join(FOLDERS), help="folders or files of written tests (those of proofs and problems)")
     parser.add_argument("--root", type=Path, default=Path(), help="the folder of the repository (.)")
     given = parser.parse_args(arguments)
     known = modules_of(TRUSTED)
@@ -274,7 +275,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if not names:
             parser.error(f"modules {given.modules!r} are not known: expected some of {', '.join(known)}.")
     begin = time.perf_counter()
-    tests = all_tests(given.root, seed=given.seed, each=given.each, alike=given.alike)
+    tests = all_tests(given.root, given.tests.split(","), seed=given.seed, each=given.each, alike=given.alike)
     total = sum(test.seconds for test in tests)
     print(f"{len(tests):,} tests that take {total:.1f} s, made in {time.perf_counter() - begin:.0f} s", flush=True)
     counts = run(names, tests, explained_in(given.root / EXPLAINED), only=given.only, again=listed_in(given.again) if given.again else None)

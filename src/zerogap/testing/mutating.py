@@ -98,6 +98,10 @@ def changes(node: Any, place: tuple[Any, Any], function: str) -> Iterator[Change
         return  # documentation
     if isinstance(node, ast.JoinedStr):
         return
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+        zero = ast.copy_location(ast.Constant(0), node)
+        yield from ((function, place, node, ast.copy_location(new, node)) for new in (zero, node.operand))
+        return  # -2 for -1 is mostly a size that NumPy works out
     for new in replacements(node):
         yield function, place, node, ast.copy_location(ast.fix_missing_locations(new), node)
     if isinstance(node, ast.Raise):

@@ -28,7 +28,7 @@ def in_units(problem, score):
 
 
 def test_the_best_joint_structure():
-    for problem, parses in drawn(80):
+    for problem, parses in drawn(40):
         wanted = in_units(problem, best_joint(problem))
         assert joint_optimum(parses) == wanted
         assert joint_bound(problem, DynamicProgram(), 0) == wanted
@@ -75,37 +75,52 @@ def parse_scores(problem):
         yield score(tree), [problem.tag_of[list(problem.tag_symbols).index(names.index(name))] for name, _ in leaves_of(tree)]
 
 
+def dual(problem, prices, allowed, grain):
+    """What a parse and a tag sequence are worth that may differ, rounded down to what can be."""
+    n, n_tags = problem.n_words, len(problem.tags)
+    trees = [
+        in_units(problem, s) - sum(prices[i, t] for i, t in enumerate(tags))
+        for s, tags in parse_scores(problem)
+        if all(allowed[i, t] for i, t in enumerate(tags))
+    ]
+    rows = [
+        in_units(problem, tagging_score(problem, s, problem.emissions)) + sum(prices[i, t] for i, t in enumerate(s))
+        for s in itertools.product(range(n_tags), repeat=n)
+        if all(allowed[i, t] for i, t in enumerate(s))
+    ]
+    total = max(trees, default=-math.inf) + max(rows, default=-math.inf)
+    return total if total == -math.inf else int(total) // grain * grain
+
+
 def test_the_dual_is_the_best_of_both():
-    """Never lazy: no more than what a parse and a tag sequence are worth that may differ."""
+    """Never wrong, and never lazy: of everything, and of what leaves leave."""
     rng = np.random.default_rng(4)
-    for problem, parses in drawn():
+    for problem, parses in drawn(12):
         n, n_tags = problem.n_words, len(problem.tags)
         prices = rng.integers(-4, 5, (n, n_tags)).astype(float)
-        for allowed in (np.ones((n, n_tags), dtype=bool), rng.random((n, n_tags)) < 0.6):
-            trees = [
-                in_units(problem, s) - sum(prices[i, t] for i, t in enumerate(tags))
-                for s, tags in parse_scores(problem)
-                if all(allowed[i, t] for i, t in enumerate(tags))
-            ]
-            rows = [
-                in_units(problem, tagging_score(problem, s, problem.emissions)) + sum(prices[i, t] for i, t in enumerate(s))
-                for s in itertools.product(range(n_tags), repeat=n)
-                if all(allowed[i, t] for i, t in enumerate(s))
-            ]
-            wanted = max(trees, default=-math.inf) + max(rows, default=-math.inf)
-            wanted = wanted if wanted == -math.inf else int(wanted) // parses.grain * parses.grain
-            certificate = Multipliers(tuple((prices * problem.resolution).reshape(-1).tolist()))
-            if allowed.all():
-                assert joint_bound(problem, certificate, 0) == wanted
-                continue
-            fixed = [(int(part), bool(inside)) for part, inside in enumerate(allowed.reshape(-1))]
-            leaves, path = [], []
-            for part, inside in fixed:  # everything else in leaves that branch off
-                if not inside:
-                    leaves.append(Leaf((*path, (part, True)), certificate))
-                    path.append((part, False))
-            bounds = joint_bound(problem, Leaves((*leaves, Leaf(tuple(path), certificate))), 0)
-            assert bounds >= wanted
+        certificate = Multipliers(tuple((prices * problem.resolution).reshape(-1).tolist()))
+        everything = np.ones((n, n_tags), dtype=bool)
+        assert joint_bound(problem, certificate, 0) == dual(problem, prices, everything, parses.grain)
+        for word, tag in itertools.product(range(n), range(n_tags)):
+            inside, outside = everything.copy(), everything.copy()
+            inside[word] = np.arange(n_tags) == tag
+            outside[word, tag] = False
+            part = word * n_tags + tag
+            leaves = Leaves((Leaf(((part, True),), certificate), Leaf(((part, False),), certificate)))
+            wanted = [dual(problem, prices, left, parses.grain) for left in (inside, outside)]
+            assert joint_bound(problem, leaves, 0) == max(wanted)
+            other = (word + 1) % n * n_tags + (tag + 1) % n_tags
+            rest = (Leaf(((part, False), (other, True)), certificate), Leaf(((part, False), (other, False)), certificate))
+            assert joint_bound(problem, Leaves((Leaf(((part, True),), certificate), *rest)), 0) <= max(wanted) or n * n_tags == 1
+
+
+def test_what_divides_all_scores():
+    for problem, parses in drawn():
+        grammar = problem.grammar
+        tables = (grammar.binary_scores, grammar.unary_scores, problem.lexical, problem.emissions, problem.transitions)
+        common = math.gcd(*(int(score / problem.resolution) for table in tables for score in table.reshape(-1) if score > -np.inf))
+        assert parses.grain == (common & -common or 1)
+        assert parses.largest >= max((abs(in_units(problem, s)) for s, _ in parse_scores(problem) if s > -math.inf), default=0)
 
 
 def test_leaves_and_other_kinds():

@@ -8,7 +8,7 @@ import pytest
 
 from zerogap.errors import VerificationError
 from zerogap.proof.certificate import Agreement, DynamicProgram, Intersection, Leaf, Leaves
-from zerogap.proof.integers import ABSENT, RANGE, number
+from zerogap.proof.integers import RANGE, number
 from zerogap.proof.sequence.agreement import agreement_bound, best_reading
 from zerogap.proof.sequence.chain import Chain
 from zerogap.proof.sequence.labellings import best_of_each, largest_count, scores_above, sequence_alternatives, sequence_bound
@@ -68,7 +68,7 @@ def test_prices_of_what_is_counted():
     """Relaxed at a price, a constraint adds at most what it can refund; intersected as well, it changes nothing."""
     rng = np.random.default_rng(2)
     priced = 0
-    for problem, chain, every in drawn(120):
+    for problem, chain, every in drawn(60):
         counted = [c for c, m in enumerate(problem.machines) if m.count is not None and chain.penalties[c] is None]
         best = max(worth(problem, chain, y) for y in every)
         unit = problem.resolution
@@ -94,7 +94,7 @@ def test_prices_of_what_is_counted():
                 chain.check_prices(RANGE - chain.largest - 1)
                 with pytest.raises(VerificationError, match="so large"):
                     chain.check_prices(RANGE - chain.largest)
-    assert priced > 20
+    assert priced > 10
 
 
 def test_what_is_no_price():
@@ -112,7 +112,7 @@ def test_what_is_no_price():
 
 def test_agreement_is_the_best_of_all_choices():
     rng = np.random.default_rng(3)
-    for problem, chain, every in drawn(60):
+    for problem, chain, every in drawn(25):
         n, labels = problem.n_tokens, len(problem.labels)
         tables = {c: rng.integers(-3, 4, (n, labels)) * (rng.random((n, labels)) < 0.7) for c in range(len(problem.machines)) if c % 3 < 2}
         rows = [
@@ -148,9 +148,7 @@ def test_agreement_is_the_best_of_all_choices():
                 halves = Leaves((Leaf(((part, inside),), Agreement(tuple(rows))), Leaf(((part, not inside),), Agreement(tuple(rows)))))
                 assert agreement_bound(chain, halves) >= wanted
         whole = agreement_bound(chain, Agreement(tuple(rows)))
-        parts = [(p, True) for p in range(0)]
-        leaf = Leaves((Leaf(tuple(parts), Agreement(tuple(rows))),))
-        assert agreement_bound(chain, leaf) == whole
+        assert agreement_bound(chain, Leaves((Leaf((), Agreement(tuple(rows))),))) == whole
 
 
 def test_leaves_leave_what_they_say():
@@ -179,9 +177,6 @@ def test_what_is_no_agreement():
         if k:
             with pytest.raises(VerificationError, match="twice"):
                 agreement_bound(chain, Agreement(((0, 0, 0, 0.0), (0, 0, 0, 0.0))))
-            large = 2.0**52 * problem.resolution
-            rows = tuple((0, t, a, large) for t in range(n) for a in range(labels))
-            assert agreement_bound(chain, Agreement(rows)) >= agreement_bound(chain, Agreement(())) or True
         for bad in (DynamicProgram(), Leaves((Leaf((), DynamicProgram()),)), Leaves(()), Leaves((Leaf(((0, True),), Agreement(())),))):
             with pytest.raises(VerificationError):
                 agreement_bound(chain, bad)
@@ -198,7 +193,3 @@ def test_of_equal_rows_the_best(k):
             wanted = sorted((s for r, s in zip(rows.tolist(), score.tolist(), strict=True) if tuple(r) == row), reverse=True)[:k]
             assert sorted((s for r, s in zip(kept.tolist(), scores.tolist(), strict=True) if tuple(r) == row), reverse=True) == wanted
         assert len(kept) <= size
-
-
-def test_absent_is_absent():
-    assert ABSENT < -RANGE

@@ -82,7 +82,7 @@ def slack_of(weights: Integers, duals: list[tuple[list[int], int]], cost: int) -
     values = np.array([value for _, value in duals], dtype=np.int64).reshape(-1, 1)
     allowance = (1 - inside).T @ (values * inside)
     allowance[0] += cost
-    return np.where(weights > ABSENT, allowance - np.where(weights > ABSENT, weights, 0), 0)
+    return np.where(weights > ABSENT, allowance - weights, 0)
 
 
 def cycle_of(chosen: dict[int, int]) -> list[int] | None:
