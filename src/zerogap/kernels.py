@@ -17,6 +17,7 @@ from numba import boolean, float64, int16, int32, int64, njit, types, uint32
 from numba.core import cgutils, config
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.imputils import lower_cast
+from numba.core.typeconv.castgraph import Conversion
 
 from zerogap.errors import NotCompiled
 from zerogap.kernel_cache import KernelCache
@@ -69,7 +70,7 @@ def convert_by_field(given: Any, context: Any, wanted: Any) -> Any:
     if not isinstance(wanted, types.NamedTuple) or given.instance_class is not wanted.instance_class:
         return None
     kinds = [context.can_convert(one, other) for one, other in zip(given, wanted, strict=True)]
-    return None if any(kind is None for kind in kinds) else max(kinds)
+    return None if any(kind is None for kind in kinds) else max(*kinds, Conversion.safe)  # not exact, as the types are not the same
 
 
 def cast_by_field(context: Any, builder: Any, given: Any, wanted: Any, value: Any) -> Any:

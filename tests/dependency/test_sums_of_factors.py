@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from zerogap.baselines.brute import all_trees, best_scores, dependency_structures, optimum
 from zerogap.baselines.dependency_ilp import solve_dependency
 from zerogap.dependency import Problem, decode
-from zerogap.dependency.decoding.factors import core as factor_core
 from zerogap.dependency.decoding.factors import search as factor_search
 from zerogap.dependency.decoding.factors import tables as layout
 from zerogap.dependency.decoding.factors.decoder import decode_with_factors
@@ -76,7 +75,7 @@ def test_from_a_core_of_likely_arcs(data, projective, heads, kinds):
         dependency_problems(max_words=5, max_factors=12, kinds=kinds, projective=projective, holes=data.draw(st.booleans()))
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(factor_core, "CORE", heads)
+        patch.setattr(factor_search, "CORE", heads)
         patch.setattr(factor_search, "LEAST", 0)
         check(problem)
 

@@ -139,15 +139,15 @@ def close_gap(relaxation: Relaxation, limits: Limits, *, incumbent: Candidate | 
             tell(Step("screening", bound, best.score, {"left_out": found.left_out}))
         top = relaxation.solve((), found.warm, best, limits.deadline)
         best = better(best, top.candidate)
-        # what was screened out scores no more than the best structure, and what is left no more than before
-        bound = max(min(bound, top.bound), -math.inf if best is None else best.score)
+        bound = max(top.bound, -math.inf if best is None else best.score)  # what was screened out scores no more than the best structure
         trace = trace.then(top.trace)
-    if is_closed(bound, best, limits) or top.split is None or limits.max_nodes == 1 or (limits.first and best is not None):
+    is_done = is_closed(bound, best, limits) or (top.split is None and limits.k == 1)
+    if is_done or limits.max_nodes == 1 or (limits.first and best is not None):
         score = -math.inf if best is None else best.score
         evidence = wrapped(wraps, top.certificate)
         return Closed(best, max(bound, score), evidence, trace, 1, () if best is None else (best,), is_closed(bound, best, limits))
     searched = branch_and_bound(relaxation.solve, limits, root=top, incumbent=best)
-    certificate = wrapped(wraps, searched.certificate)
+    certificate = wrapped(wraps, searched.certificate if searched.n_nodes > 1 else top.certificate)
     bound = min(bound, searched.bound)
     return Closed(searched.best, bound, certificate, trace.then(searched.trace), searched.n_nodes, searched.ranked, searched.complete)
 

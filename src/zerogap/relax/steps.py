@@ -84,3 +84,4 @@ ONCE = Steps(1.0, 0.0, 1)  # the dual at the prices that are given
 HEADS_AT_ROOT, HEADS_AT_NODE = Steps(1.5, 0.05, 5000), Steps(1.5, 0.1, 60)  # the first as in the thesis, section 6.7
 HEADS_ALONE = Steps(1.5, 0.0, 5000, SCALED)  # without branching
 HEADS_IN_TRAINING = Steps(1.0, 0.1, 200)  # a good tree is enough
+FACTORS_AT_ROOT, FACTORS_AT_NODE = Steps(1.0, 0.06, 150), Steps(1.0, 0.25, 40)

@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from zerogap.dependency.decoding.factors.sets import possible_factors
-from zerogap.dependency.decoding.factors.tables import factor_tables
+from zerogap.dependency.decoding.factors.tables import factor_tables, moved_to, possible_factors
 from zerogap.proof.dependency.factor_shares import normal_form
 from zerogap.proof.dependency.trees import trees_of
 from zerogap.proof.integers import ABSENT
@@ -66,8 +65,8 @@ def test_shares_go_over_by_name(problem, seed):
     allowed = rng.random((size, size)) < 0.8
     some = factor_tables(problem, factors, allowed)
     fewer = factor_tables(problem, factors, allowed & (rng.random((size, size)) < 0.8))
-    shares = rng.integers(1, 100, some.layout.n_shares).astype(np.float64)
+    shares = rng.integers(1, 100, len(some.first_shares())).astype(np.float64)
     known, first = by_name(some.layout, shares, size), by_name(fewer.layout, fewer.first_shares(), size)
-    moved = by_name(fewer.layout, some.layout.moved_to(fewer, shares)[0], size)
+    moved = by_name(fewer.layout, moved_to(some.layout, shares, fewer)[0], size)
     assert moved == {name: known.get(name, share) for name, share in first.items()}
     assert all(name in known for name in first)

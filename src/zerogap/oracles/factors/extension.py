@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 
 from zerogap.kernels import boolean, float64, inner, int64, kernel, readonly, types, writable
-from zerogap.oracles.factors.layout import LARGER, READ_INTEGERS, READ_SCORES
-from zerogap.oracles.factors.lists import INTEGERS, SCORES, never_both
+from zerogap.oracles.factors.layout import LAYOUT
+from zerogap.oracles.factors.lists import FACTORS, INTEGERS, READ_INTEGERS, READ_SCORES, SCORES, never_both
 from zerogap.oracles.push import push_max
 
 
@@ -39,19 +39,16 @@ def push_compatible(m, k, s, theta_k, added, projective, single_root, rest):
 
 @kernel(
     types.Tuple((*[INTEGERS] * 5, SCORES, writable(float64, 2), float64, float64))(
-        READ_INTEGERS, readonly(int64, 2), READ_SCORES, *LARGER, readonly(float64, 2), readonly(boolean, 2), *[READ_INTEGERS] * 8,
-        READ_SCORES, int64, int64, float64,
+        FACTORS, readonly(boolean, 2), LAYOUT, READ_INTEGERS, READ_SCORES, int64, int64, float64
     )
-)  # fmt: skip
-def extend(
-    begin, heads, scores, start, arc, phi, arcs, core, core_first, core_second, core_head_start, core_head, core_share_start, core_start,
-    core_number, core_active, core_shares, projective, single_root, limit,
-):  # fmt: skip
+)
+def extend(factors, core, layout, active, core_shares, projective, single_root, limit):
     """The layout of all arcs that are not -inf, first, second, head_start, head and share_start; shares for it, those of all larger
     factors among them; the arcs with their shares, the constant, and a bound of what is added up for a tree beside scores.
 
-    Factors are as `factor_lists.sort_out` has them. The core has all arcs of its layout; what it has no table for has no share there.
+    `core` are the arcs of the core, `layout` its layout with `active` larger factors. What it has no table for has no share there.
     """
+    begin, heads, scores, start, arcs = factors.begin, factors.heads, factors.scores, factors.start, factors.arcs
     size = arcs.shape[0]
     head_start, head, count = np.empty(size + 1, dtype=np.int64), np.empty(size * size, dtype=np.int64), 0
     for m in range(size):
@@ -62,8 +59,8 @@ def extend(
                 count += 1
     head_start[size] = count
     table_of = np.full(size * size, -1)
-    for q in range(core_first.size):
-        table_of[core_first[q] * size + core_second[q]] = q
+    for q in range(layout.first.size):
+        table_of[layout.first[q] * size + layout.second[q]] = q
     first, second = np.empty(size * size, dtype=np.int64), np.empty(size * size, dtype=np.int64)
     share_start, tables = np.zeros(size * size + 1, dtype=np.int64), 0
     for pair in range(size * size):
@@ -73,7 +70,7 @@ def extend(
             share_start[tables + 1] = share_start[tables] + head_start[s + 1] - head_start[s]
             tables += 1
     offset = share_start[tables]
-    shares, weights = np.zeros(offset + start[phi.size]), arcs.copy()
+    shares, weights = np.zeros(offset + start[factors.phi.size]), arcs.copy()
     total = 0.0
     theta = np.zeros((size, size))  # [k, h]
     rest, given = np.empty(size), np.zeros(size)
@@ -84,9 +81,9 @@ def extend(
             theta[heads[i, 1], heads[i, 0]] += scores[i]
         for h in range(size):
             rest[h] = -np.inf
-        at = core_share_start[table_of[pair]] - core_head_start[s] if table_of[pair] >= 0 else 0
-        for j in range(core_head_start[s], core_head_start[s + 1]):
-            k = core_head[j]
+        at = layout.share_start[table_of[pair]] - layout.head_start[s] if table_of[pair] >= 0 else 0
+        for j in range(layout.head_start[s], layout.head_start[s + 1]):
+            k = layout.head[j]
             given[k] = core_shares[at + j] if table_of[pair] >= 0 else 0.0
             push_compatible(m, k, s, theta[k], -given[k], projective, single_root, rest)
         most = 0.0
@@ -94,8 +91,8 @@ def extend(
             k = head[i]
             if not core[k, s]:
                 given[k] = -np.inf
-                for j in range(core_head_start[m], core_head_start[m + 1]):
-                    h = core_head[j]
+                for j in range(layout.head_start[m], layout.head_start[m + 1]):
+                    h = layout.head[j]
                     if rest[h] > -np.inf and not never_both(h, m, k, s, projective, single_root):
                         given[k] = max(given[k], theta[k, h] - rest[h])
                 given[k] = min(max(given[k], -limit), limit) if given[k] > -np.inf else 0.0
@@ -112,10 +109,8 @@ def extend(
             largest = max(largest, abs(theta[heads[i, 1], heads[i, 0]]))
             theta[heads[i, 1], heads[i, 0]] = 0.0
         total += 2.0 * most + largest
-    constant = add_larger(
-        start, arc, phi, core, core_share_start[core_first.size], core_start, core_number, core_active, core_shares, offset, shares, weights
-    )
-    for c in range(phi.size):
+    constant = add_larger(factors, core, layout, active, core_shares, offset, shares, weights)
+    for c in range(factors.phi.size):
         most = 0.0
         for p in range(start[c], start[c + 1]):
             most = max(most, abs(shares[offset + p]))
@@ -124,26 +119,26 @@ def extend(
 
 
 @inner
-def add_larger(start, arc, phi, core, core_offset, core_start, core_number, core_active, core_shares, offset, shares, weights):
+def add_larger(factors, core, layout, active, core_shares, offset, shares, weights):
     """Larger factors of the core keep their shares; of others, a positive one is all an arc's outside. Returns the constant.
     out: shares, from offset on, given as 0, and weights."""
-    known, constant = np.full(phi.size, -1), 0.0
-    for i in range(core_active.size):
-        if core_number[core_active[i]] < phi.size:
-            known[core_number[core_active[i]]] = core_active[i]
+    known, constant = np.full(factors.phi.size, -1), 0.0
+    for i in range(active.size):
+        if layout.number[active[i]] < factors.phi.size:
+            known[layout.number[active[i]]] = active[i]
     flat, of_core = weights.reshape(-1), core.reshape(-1)
-    for c in range(phi.size):
-        begin, end = start[c], start[c + 1]
+    for c in range(factors.phi.size):
+        begin, end = factors.start[c], factors.start[c + 1]
         if known[c] >= 0:
-            for p in range(begin, end if phi[c] > 0.0 else begin + 1):
-                shares[offset + p] = core_shares[core_offset + core_start[known[c]] + p - begin]
-        elif phi[c] > 0.0:
+            for p in range(begin, end if factors.phi[c] > 0.0 else begin + 1):
+                shares[offset + p] = core_shares[layout.share_start[layout.first.size] + layout.start[known[c]] + p - begin]
+        elif factors.phi[c] > 0.0:
             outside = begin
-            while outside < end - 1 and of_core[arc[outside]]:
+            while outside < end - 1 and of_core[factors.arc[outside]]:
                 outside += 1
-            shares[offset + outside] = phi[c]
+            shares[offset + outside] = factors.phi[c]
         for p in range(begin, end):
-            flat[arc[p]] += shares[offset + p] if phi[c] > 0.0 else shares[offset + begin]
-        if phi[c] < 0.0:
+            flat[factors.arc[p]] += shares[offset + p] if factors.phi[c] > 0.0 else shares[offset + begin]
+        if factors.phi[c] < 0.0:
             constant -= (end - begin - 1) * shares[offset + begin]
     return constant

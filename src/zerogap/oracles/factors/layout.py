@@ -9,23 +9,76 @@ walked through side by side; larger factors are told apart by `number`, their pl
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from zerogap.kernels import boolean, float64, int64, kernel, readonly, types, writable
-from zerogap.oracles.factors.lists import INTEGERS, SCORES, never_both
-
-READ_INTEGERS, READ_SCORES = readonly(int64, 1), readonly(float64, 1)
-LARGER = (READ_INTEGERS, READ_INTEGERS, READ_SCORES)  # start, arc, phi
+from zerogap.grid import Integers, Scores
+from zerogap.kernels import boolean, float64, int64, kernel, readonly, record, types, writable
+from zerogap.oracles.factors.lists import FACTORS, INTEGERS, READ_INTEGERS, READ_SCORES, SCORES, never_both
 
 
-@kernel(
-    types.Tuple((*[INTEGERS] * 4, int64, INTEGERS, INTEGERS, SCORES, INTEGERS))(
-        READ_INTEGERS, readonly(int64, 2), *LARGER, readonly(float64, 2), readonly(boolean, 2)
-    )
-)
-def left_by(begin, heads, start, arc, phi, arcs, allowed):
+class Layout(NamedTuple):
+    """Which shares there are: of tables of two words, one for every head of the second, and of the arcs of larger factors after them; a
+    negative one has its share w at the first of its arcs."""
+
+    first: Integers  # (tables,): the words of a table
+    second: Integers
+    head_start: Integers  # (n + 2,): the heads that word m may have are head[head_start[m] : head_start[m + 1]]
+    head: Integers
+    share_start: Integers  # (tables + 1,)
+    start: Integers  # (larger + 1,): where the arcs of larger factors begin
+    phi: Scores  # (larger,)
+    number: Integers  # (larger,): their places among all of them
+
+
+class Tables(NamedTuple):
+    """The scores of factors of two words, theta, and the arcs of larger ones."""
+
+    table_start: Integers  # (tables + 1,): where the theta of a table begins, one row for every head of its first word
+    rest_start: Integers  # (tables + 1,): where `rest` and `choice` of a table begin, one for every head of its first word
+    table: Scores
+    arc: Integers  # numbers h * (n + 1) + m; those of factor c are arc[start[c] : start[c + 1]]
+
+
+class Node(NamedTuple):
+    """What is left of a problem."""
+
+    arcs: Scores  # (n + 1, n + 1): -inf where they are closed
+    open_start: Integers  # (n + 2,): of word m, the heads of these numbers are open_[open_start[m] : open_start[m + 1]]
+    open_: Integers
+    active: Integers  # the larger factors that may hold
+
+
+class ShareGrid(NamedTuple):
+    """The numbers that keep sums exact."""
+
+    limit: float  # of shares
+    largest: float  # finite score of a factor; it stands for the gap of what is forbidden
+    unit: float  # of shares
+    grain: float  # divides the score of every tree
+
+
+class Shares(NamedTuple):
+    """Shares, and what those of tables leave to the heads of the first word: a(h), and the k that it is reached with."""
+
+    shares: Scores
+    rest: Scores
+    choice: Integers
+
+
+LAYOUT = record(Layout, *[READ_INTEGERS] * 6, READ_SCORES, READ_INTEGERS)
+TABLES = record(Tables, READ_INTEGERS, READ_INTEGERS, READ_SCORES, READ_INTEGERS)
+NODE = record(Node, readonly(float64, 2), *[READ_INTEGERS] * 3)
+GRID = record(ShareGrid, *[float64] * 4)
+SHARES = record(Shares, SCORES, SCORES, INTEGERS)
+
+
+@kernel(types.Tuple((*[INTEGERS] * 4, int64, INTEGERS, INTEGERS, SCORES, INTEGERS))(FACTORS, readonly(boolean, 2)))
+def left_by(factors, allowed):
     """What allowed arcs leave: head_start and head, the heads of every word; the pairs of words m * (n + 1) + s that factors of two
     arcs concern, how many of them each, and how many entries their tables have; larger factors and their numbers."""
+    begin, heads, start, arc, phi = factors.begin, factors.heads, factors.start, factors.arc, factors.phi
     size = allowed.shape[0]
     head_start, head = np.empty(size + 1, dtype=np.int64), np.empty(size * size, dtype=np.int64)
     open_ = np.empty((size, size), dtype=np.bool_)
@@ -33,7 +86,7 @@ def left_by(begin, heads, start, arc, phi, arcs, allowed):
     for m in range(size):
         head_start[m] = count
         for h in range(size):
-            open_[h, m] = allowed[h, m] and arcs[h, m] > -np.inf
+            open_[h, m] = allowed[h, m] and factors.arcs[h, m] > -np.inf
             if open_[h, m]:
                 head[count] = h
                 count += 1
@@ -66,14 +119,11 @@ def left_by(begin, heads, start, arc, phi, arcs, allowed):
     )  # fmt: skip
 
 
-@kernel(
-    types.Tuple((*[INTEGERS] * 5, SCORES, SCORES))(
-        READ_INTEGERS, readonly(int64, 2), READ_SCORES, READ_INTEGERS, READ_INTEGERS, READ_INTEGERS, *LARGER, int64, int64
-    )
-)
-def fill_tables(begin, heads, scores, pairs, head_start, head, start, arc, phi, projective, single_root):
+@kernel(types.Tuple((*[INTEGERS] * 5, SCORES, SCORES))(FACTORS, *[READ_INTEGERS] * 4, READ_SCORES, int64, int64))
+def fill_tables(factors, pairs, head_start, head, start, phi, projective, single_root):
     """Tables of pairs of words: first, second, table_start, share_start, rest_start and table, -inf where no tree has both arcs. And what
     the sums of shares depend on: the largest finite score, that of larger factors times their arcs, and the arcs of forbidden ones."""
+    begin, heads, scores = factors.begin, factors.heads, factors.scores
     size = head_start.size - 1
     place = np.full((size, size), -1)
     for m in range(size):
@@ -146,81 +196,78 @@ def open_up(arcs, allowed, head_start, head, start, arc):
     return left, open_start, open_[:count], active[:found]
 
 
-@kernel(SCORES(*[READ_INTEGERS] * 5, READ_SCORES, READ_INTEGERS, READ_SCORES, float64, float64))
-def halves(first, second, head_start, table_start, share_start, table, start, phi, limit, unit):
+@kernel(SCORES(LAYOUT, TABLES, GRID))
+def halves(layout, tables, grid):
     """The first shares: of a table half of what is most for every head, of larger factors equal ones (section 4.4)."""
-    offset = share_start[first.size]
-    shares = np.zeros(offset + start[start.size - 1])
-    for q in range(first.size):
-        width = head_start[second[q] + 1] - head_start[second[q]]
+    offset = layout.share_start[layout.first.size]
+    shares = np.zeros(offset + layout.start[layout.start.size - 1])
+    for q in range(layout.first.size):
+        width = layout.head_start[layout.second[q] + 1] - layout.head_start[layout.second[q]]
         for j in range(width):
             most = -np.inf
-            for at in range(table_start[q] + j, table_start[q + 1], width):
-                most = max(most, table[at])
+            for at in range(tables.table_start[q] + j, tables.table_start[q + 1], width):
+                most = max(most, tables.table[at])
             if most > -np.inf:
-                shares[share_start[q] + j] = np.floor(min(max(most / 2.0, -limit), limit) / unit) * unit
-    for c in range(phi.size):
-        if phi[c] > 0.0:
-            r = start[c + 1] - start[c]
-            each = np.floor(phi[c] / r / unit) * unit
-            for p in range(start[c], start[c + 1]):
+                shares[layout.share_start[q] + j] = np.floor(min(max(most / 2.0, -grid.limit), grid.limit) / grid.unit) * grid.unit
+    for c in range(layout.phi.size):
+        if layout.phi[c] > 0.0:
+            r = layout.start[c + 1] - layout.start[c]
+            each = np.floor(layout.phi[c] / r / grid.unit) * grid.unit
+            for p in range(layout.start[c], layout.start[c + 1]):
                 shares[offset + p] = each
-            shares[offset + start[c]] += phi[c] - each * r
+            shares[offset + layout.start[c]] += layout.phi[c] - each * r
     return shares
 
 
-@kernel(int64(*[READ_INTEGERS] * 7, READ_SCORES, *[READ_INTEGERS] * 7, SCORES))
-def move_over(
-    first, second, head_start, head, share_start, start, number, shares, to_first, to_second, to_head_start, to_head, to_share_start,
-    to_start, to_number, moved,
-):  # fmt: skip
+@kernel(int64(LAYOUT, READ_SCORES, LAYOUT, SCORES))
+def move_over(layout, shares, to, moved):
     """Shares of one layout for another of the same problem. out: moved, where both have the same head of the same pair of words, or the
     same larger factor."""
     q = 0
-    for t in range(to_first.size):
-        m, s = to_first[t], to_second[t]
-        while q < first.size and (first[q] < m or (first[q] == m and second[q] < s)):
+    for t in range(to.first.size):
+        m, s = to.first[t], to.second[t]
+        while q < layout.first.size and (layout.first[q] < m or (layout.first[q] == m and layout.second[q] < s)):
             q += 1
-        if q == first.size:
+        if q == layout.first.size:
             break
-        if first[q] != m or second[q] != s:
+        if layout.first[q] != m or layout.second[q] != s:
             continue
-        i, end = head_start[s], head_start[s + 1]
-        for j in range(to_head_start[s], to_head_start[s + 1]):
-            while i < end and head[i] < to_head[j]:
+        i, end = layout.head_start[s], layout.head_start[s + 1]
+        for j in range(to.head_start[s], to.head_start[s + 1]):
+            while i < end and layout.head[i] < to.head[j]:
                 i += 1
-            if i < end and head[i] == to_head[j]:
-                moved[to_share_start[t] + j - to_head_start[s]] = shares[share_start[q] + i - head_start[s]]
+            if i < end and layout.head[i] == to.head[j]:
+                moved[to.share_start[t] + j - to.head_start[s]] = shares[layout.share_start[q] + i - layout.head_start[s]]
     most = -1
-    for c in range(number.size):
-        most = max(most, number[c])
+    for c in range(layout.number.size):
+        most = max(most, layout.number[c])
     at = np.full(most + 1, -1)
-    for c in range(number.size):
-        at[number[c]] = c
-    offset, to_offset = share_start[first.size], to_share_start[to_first.size]
-    for t in range(to_number.size):
-        c = at[to_number[t]] if to_number[t] <= most else -1
+    for c in range(layout.number.size):
+        at[layout.number[c]] = c
+    offset, to_offset = layout.share_start[layout.first.size], to.share_start[to.first.size]
+    for t in range(to.number.size):
+        c = at[to.number[t]] if to.number[t] <= most else -1
         if c >= 0:
-            for p in range(start[c + 1] - start[c]):
-                moved[to_offset + to_start[t] + p] = shares[offset + start[c] + p]
+            for p in range(layout.start[c + 1] - layout.start[c]):
+                moved[to_offset + to.start[t] + p] = shares[offset + layout.start[c] + p]
     return 0
 
 
-@kernel(INTEGERS(*[READ_INTEGERS] * 6, READ_SCORES, READ_INTEGERS, READ_SCORES, readonly(boolean, 2), float64))
-def told(first, second, head_start, head, share_start, start, phi, active, shares, allowed, unit):
+@kernel(INTEGERS(LAYOUT, READ_INTEGERS, READ_SCORES, readonly(boolean, 2), float64))
+def told(layout, active, shares, allowed, unit):
     """What a certificate tells of shares, in units: of the open heads in tables, and of the larger factors that may hold; of a negative
     one the first alone."""
-    offset = share_start[first.size]
+    offset = layout.share_start[layout.first.size]
     units, count = np.empty(shares.size, dtype=np.int64), 0
-    for q in range(first.size):
-        s = second[q]
-        for i in range(head_start[s], head_start[s + 1]):
-            if allowed[head[i], s]:
-                units[count] = np.int64(shares[share_start[q] + i - head_start[s]] / unit)
+    for q in range(layout.first.size):
+        s = layout.second[q]
+        for i in range(layout.head_start[s], layout.head_start[s + 1]):
+            if allowed[layout.head[i], s]:
+                units[count] = np.int64(shares[layout.share_start[q] + i - layout.head_start[s]] / unit)
                 count += 1
     for a in range(active.size):
         c = active[a]
-        for p in range(start[c], start[c + 1] if phi[c] > 0.0 else start[c] + 1):
+        for p in range(layout.start[c], layout.start[c + 1] if layout.phi[c] > 0.0 else layout.start[c] + 1):
             units[count] = np.int64(shares[offset + p] / unit)
             count += 1
     return units[:count]

@@ -9,12 +9,38 @@ one. What no tree can have is left out.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from zerogap.kernels import float64, inner, int64, kernel, readonly, types, writable
+from zerogap.grid import Integers, Scores
+from zerogap.kernels import boolean, float64, inner, int64, kernel, readonly, record, types, writable
 
 INTEGERS, SCORES = writable(int64, 1), writable(float64, 1)
+READ_INTEGERS, READ_SCORES = readonly(int64, 1), readonly(float64, 1)
 SPREAD = 0x5851F42D4C957F2D  # odd
+
+
+class Factors(NamedTuple):
+    """The factors of a problem that trees may have; those of one arc are added to the arcs."""
+
+    arcs: Scores  # (n + 1, n + 1)
+    begin: Integers  # those of two arcs into words m < s are begin[m * (n + 1) + s] and following
+    heads: Integers  # (two, 2): the heads of both words
+    scores: Scores
+    place_of_two: Integers  # where they stand in the problem
+    start: Integers  # larger ones, equal ones as one, have the arcs arc[start[c] : start[c + 1]], by their words
+    arc: Integers  # numbers h * (n + 1) + m
+    phi: Scores
+    place_of_larger: Integers
+    grain: float  # divides the score of every tree
+    some_forbidden: bool  # whether a factor scores -inf
+
+
+FACTORS = record(
+    Factors, readonly(float64, 2), READ_INTEGERS, readonly(int64, 2), READ_SCORES, READ_INTEGERS, READ_INTEGERS, READ_INTEGERS, READ_SCORES,
+    READ_INTEGERS, float64, boolean,
+)  # fmt: skip
 
 
 @inner

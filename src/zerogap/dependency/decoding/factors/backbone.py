@@ -14,12 +14,11 @@ import numpy as np
 
 from zerogap.dependency.candidate_arcs import candidates_of
 from zerogap.dependency.candidate_scores import entries, scores_of_candidates
-from zerogap.dependency.decoding.factors.sets import Allowed, Integers
 from zerogap.dependency.decoding.methods import GRANDSIBLINGS as OF_GRANDSIBLINGS
 from zerogap.dependency.decoding.methods import OUTERMOST as OF_OUTERMOST
 from zerogap.dependency.decoding.methods import SIBLINGS as OF_SIBLINGS
 from zerogap.dependency.decoding.methods import candidates_are_faster
-from zerogap.grid import Scores
+from zerogap.grid import Flags, Integers, Scores
 from zerogap.oracles.factors.shares import ARBORESCENCE, EISNER, OTHER, SIBLING
 from zerogap.oracles.trees.grandsiblings import grandsibling_kernel
 from zerogap.oracles.trees.nonprojective_marginals import nonprojective_max_marginals
@@ -63,7 +62,7 @@ class Backbone:
         return None if best == -np.inf else found
 
 
-def backbone_of(problem: Problem, allowed: Allowed, unit: float) -> Backbone:
+def backbone_of(problem: Problem, allowed: Flags, unit: float) -> Backbone:
     parts = set(problem.larger) - {"factors"}
     if not parts:  # by its work, so that answers do not depend on the clock
         return Backbone(EISNER if problem.projective else ARBORESCENCE, max(1, CHUNK_WORK // problem.n_words**3))
@@ -77,7 +76,7 @@ def backbone_of(problem: Problem, allowed: Allowed, unit: float) -> Backbone:
     return Backbone(OTHER, 1, agreement_of(problem, unit))
 
 
-def dynamic_program(problem: Problem, allowed: Allowed, parts: set[str]) -> Oracle:
+def dynamic_program(problem: Problem, allowed: Flags, parts: set[str]) -> Oracle:
     """Projective trees with larger parts."""
     n, single_root = problem.n_words, 1 if problem.single_root else 0
     heads = np.empty(n, dtype=np.int64)

@@ -5,13 +5,26 @@ from __future__ import annotations
 import itertools
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
-from zerogap.dependency.decoding.factors.sets import Allowed, Factors, Integers
-from zerogap.grid import MANTISSA_BITS, Scores
-from zerogap.oracles.factors.layout import fill_tables, halves, left_by, move_over, open_up, told
+from zerogap.grid import MANTISSA_BITS, Flags, Integers, Scores, unit_of
+from zerogap.oracles.factors.layout import (
+    Layout,
+    Node,
+    ShareGrid,
+    Tables,
+    fill_tables,
+    halves,
+    left_by,
+    move_over,
+    open_up,
+    told,
+)
+from zerogap.oracles.factors.lists import Factors, sort_out
 from zerogap.oracles.factors.shares import weigh
+from zerogap.problems.dependency.factor import FactorArrays
 from zerogap.problems.dependency.problem import Problem
 from zerogap.proof.certificate import Certificate, FactorShares
 
@@ -19,61 +32,37 @@ FINER_BITS = 8  # shares are finer than scores, as far as sums stay exact
 MOST_ENTRIES = 2**22  # of all tables: factors of two arcs that find no room are treated as larger ones
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Node:
-    """What is left of a problem: the arcs that are allowed, and the factors that may hold."""
-
-    allowed: Allowed
-    arcs: Scores  # -inf where they are closed
-    open_start: Integers
-    open_: Integers
-    active: Integers
+def moved_to(layout: Layout, shares: Scores, tables: FactorTables) -> tuple[Scores, bool]:
+    """Shares for tables of fewer arcs of the same problem, and whether they are the same: the unit may be coarser there."""
+    moved = tables.first_shares()
+    move_over(layout, shares, tables.layout, moved)
+    if np.array_equal(np.floor(moved / tables.grid.unit) * tables.grid.unit, moved):
+        return moved, True
+    return rounded(tables.layout, moved, tables.grid.unit), False
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Layout:
-    """Which shares there are: of tables of two words, one for every head of the second, and of the arcs of larger factors after them."""
+def rounded(layout: Layout, shares: Scores, unit: float) -> Scores:
+    """Multiples of a unit, rounded down; what a positive factor loses by that goes to its first arc."""
+    down: Scores = np.floor(shares / unit) * unit
+    of_larger = down[layout.share_start[-1] :]
+    if len(layout.phi):
+        lost = layout.phi - np.add.reduceat(of_larger, layout.start[:-1])
+        of_larger[layout.start[:-1]] += np.where(layout.phi > 0.0, lost, 0.0)
+    return down
 
-    first: Integers
-    second: Integers
-    head_start: Integers
-    head: Integers
-    share_start: Integers
-    start: Integers
-    phi: Scores
-    number: Integers  # of larger factors: their places among all of them
 
-    @property
-    def n_shares(self) -> int:
-        return int(self.share_start[-1] + self.start[-1])
+def evidence_of(layout: Layout, allowed: Flags, active: Integers, shares: Scores, unit: float, rest: Certificate) -> FactorShares:
+    """Of allowed arcs, and of the larger factors that may hold."""
+    units = told(layout, active, shares, allowed, unit)
+    words = layout.first * len(allowed) + layout.second
+    return FactorShares(unit, tuple(words.tolist()), tuple(units.tolist()), rest)
 
-    def moved_to(self, tables: FactorTables, shares: Scores) -> tuple[Scores, bool]:
-        """The same shares for tables of fewer arcs of the same problem, and whether they are: its unit may be coarser than theirs."""
-        moved, mine, its = tables.first_shares(), self, tables.layout
-        move_over(
-            mine.first, mine.second, mine.head_start, mine.head, mine.share_start, mine.start, mine.number, shares,
-            its.first, its.second, its.head_start, its.head, its.share_start, its.start, its.number, moved,
-        )  # fmt: skip
-        if np.array_equal(np.floor(moved / tables.unit) * tables.unit, moved):
-            return moved, True
-        return its.rounded(moved, tables.unit), False
 
-    def rounded(self, shares: Scores, unit: float) -> Scores:
-        """Multiples of a unit, rounded down; what a positive factor loses by that goes to its first arc."""
-        down: Scores = np.floor(shares / unit) * unit
-        of_larger = down[self.share_start[-1] :]
-        if len(self.phi):
-            left = self.phi - np.add.reduceat(of_larger, self.start[:-1])
-            of_larger[self.start[:-1]] += np.where(self.phi > 0.0, left, 0.0)
-        return down
+class OpenArcs(NamedTuple):
+    """The arcs that a node allows, and what is left of a problem."""
 
-    def evidence(self, allowed: Allowed, active: Integers, shares: Scores, unit: float, rest: Certificate) -> FactorShares:
-        """Of allowed arcs, and of the larger factors that may hold."""
-        units = told(
-            self.first, self.second, self.head_start, self.head, self.share_start, self.start, self.phi, active, shares, allowed, unit
-        )
-        words = self.first * len(allowed) + self.second
-        return FactorShares(unit, tuple(words.tolist()), tuple(units.tolist()), rest)
+    allowed: Flags
+    node: Node
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -82,35 +71,20 @@ class FactorTables:
 
     arcs: Scores
     layout: Layout
-    table_start: Integers
-    rest_start: Integers
-    table: Scores
-    arc: Integers
+    tables: Tables
     hard_start: Integers  # the arcs of factors of score -inf, one after the other
     hard_arc: Integers
-    unit: float
-    grain: float  # divides the score of every tree
-    limit: float  # of shares
-    largest: float  # finite score of a factor
+    grid: ShareGrid
 
-    @property
-    def arrays(self) -> tuple[object, ...]:
-        """What the kernel takes."""
-        its = self.layout
-        return (
-            its.first, its.second, its.head_start, its.head, self.table_start, its.share_start, self.rest_start, self.table,
-            its.start, self.arc, its.phi,
-        )  # fmt: skip
-
-    def node(self, allowed: Allowed) -> Node | None:
+    def node(self, allowed: Flags) -> OpenArcs | None:
         """What is left of allowed arcs, without those that would complete a factor of score -inf; None if nothing is left."""
         left = self.forced(allowed) if len(self.hard_arc) else allowed
         if left is None:
             return None
-        node = Node(left, *open_up(self.arcs, left, self.layout.head_start, self.layout.head, self.layout.start, self.arc))
-        return node if (node.open_start[2:] > node.open_start[1:-1]).all() else None
+        node = Node(*open_up(self.arcs, left, self.layout.head_start, self.layout.head, self.layout.start, self.tables.arc))
+        return OpenArcs(left, node) if (node.open_start[2:] > node.open_start[1:-1]).all() else None
 
-    def forced(self, allowed: Allowed) -> Allowed | None:
+    def forced(self, allowed: Flags) -> Flags | None:
         left, size = allowed, len(allowed)
         while True:
             counts = left.sum(axis=0)
@@ -128,29 +102,24 @@ class FactorTables:
 
     def first_shares(self) -> Scores:
         """Halves of what is most for every head, equal shares of larger factors (section 4.4)."""
-        its = self.layout
-        shares: Scores = halves(
-            its.first, its.second, its.head_start, self.table_start, its.share_start, self.table, its.start, its.phi, self.limit, self.unit
-        )
+        shares: Scores = halves(self.layout, self.tables, self.grid)
         return shares
 
-    def weights(self, node: Node, shares: Scores) -> tuple[Scores, float]:
+    def weights(self, left: OpenArcs, shares: Scores) -> tuple[Scores, float]:
         """The arcs with their shares, and the constant."""
-        weights = np.empty_like(node.arcs)
-        return weights, float(weigh(*self.arrays, node.arcs, node.open_start, node.open_, node.active, shares, weights))
+        weights = np.empty_like(left.node.arcs)
+        return weights, float(weigh(self.layout, self.tables, left.node, shares, weights))
 
-    def evidence(self, node: Node | None, shares: Scores, rest: Certificate) -> FactorShares:
-        if node is None:
-            return FactorShares(self.unit, (), (), rest)
-        return self.layout.evidence(node.allowed, node.active, shares, self.unit, rest)
+    def evidence(self, left: OpenArcs | None, shares: Scores, rest: Certificate) -> FactorShares:
+        if left is None:
+            return FactorShares(self.grid.unit, (), (), rest)
+        return evidence_of(self.layout, left.allowed, left.node.active, shares, self.grid.unit, rest)
 
 
-def factor_tables(problem: Problem, factors: Factors, allowed: Allowed) -> FactorTables:
+def factor_tables(problem: Problem, factors: Factors, allowed: Flags) -> FactorTables:
     """Those that may hold with `allowed` arcs."""
     size = len(allowed)
-    head_start, head, pairs, uses, entries, start, arc, phi, number = left_by(
-        factors.begin, factors.heads, factors.start, factors.arc, factors.phi, factors.arcs, allowed
-    )
+    head_start, head, pairs, uses, entries, start, arc, phi, number = left_by(factors, allowed)
     if entries > MOST_ENTRIES:
         widths = np.diff(head_start)
         each = widths[pairs // size] * widths[pairs % size]
@@ -159,9 +128,8 @@ def factor_tables(problem: Problem, factors: Factors, allowed: Allowed) -> Facto
         start, arc, phi, number = with_pairs(factors, allowed, np.setdiff1d(pairs, kept), start, arc, phi, number)
         pairs = kept
     first, second, table_start, share_start, rest_start, table, sizes = fill_tables(
-        factors.begin, factors.heads, factors.scores, pairs, head_start, head, start, arc, phi, 1 if problem.projective else 0,
-        1 if problem.single_root else 0,
-    )  # fmt: skip
+        factors, pairs, head_start, head, start, phi, 1 if problem.projective else 0, 1 if problem.single_root else 0
+    )
     hard = list[tuple[int, ...]]()
     if factors.some_forbidden:
         bounds = itertools.pairwise(start.tolist())
@@ -171,13 +139,13 @@ def factor_tables(problem: Problem, factors: Factors, allowed: Allowed) -> Facto
     largest = max(largest, problem.resolution)
     unit, limit = unit_and_limit(problem, largest, len(pairs), of_larger, of_forbidden)
     return FactorTables(
-        factors.arcs, Layout(first, second, head_start, head, share_start, start, phi, number), table_start, rest_start, table, arc,
-        np.array([0, *itertools.accumulate(map(len, hard))], dtype=np.int64), np.array([*itertools.chain(*hard)], dtype=np.int64),
-        unit, factors.grain, limit, largest,
+        factors.arcs, Layout(first, second, head_start, head, share_start, start, phi, number),
+        Tables(table_start, rest_start, table, arc), np.array([0, *itertools.accumulate(map(len, hard))], dtype=np.int64),
+        np.array([*itertools.chain(*hard)], dtype=np.int64), ShareGrid(limit, largest, unit, factors.grain),
     )  # fmt: skip
 
 
-def forbidden_pairs(factors: Factors, allowed: Allowed, pairs: Integers) -> set[tuple[int, int]]:
+def forbidden_pairs(factors: Factors, allowed: Flags, pairs: Integers) -> set[tuple[int, int]]:
     """The arcs of factors of score -inf in tables, as numbers."""
     size, left = len(allowed), allowed & (factors.arcs > -np.inf)
     never = np.flatnonzero(factors.scores == -np.inf)
@@ -188,7 +156,7 @@ def forbidden_pairs(factors: Factors, allowed: Allowed, pairs: Integers) -> set[
 
 
 def with_pairs(
-    factors: Factors, allowed: Allowed, pairs: Integers, start: Integers, arc: Integers, phi: Scores, number: Integers
+    factors: Factors, allowed: Flags, pairs: Integers, start: Integers, arc: Integers, phi: Scores, number: Integers
 ) -> tuple[Integers, Integers, Scores, Integers]:
     """Larger factors and those of two words for which there is no room in tables, all in the order of their places in the problem. The
     numbers of the latter follow those of larger ones."""
@@ -225,3 +193,29 @@ def unit_and_limit(problem: Problem, largest: float, n_tables: int, of_larger: f
         if limit >= wanted:
             return unit, wanted if wanted % unit == 0 else math.floor(wanted / unit) * unit
     return unit, max(limit, 0.0)
+
+
+def listed_factors(problem: Problem) -> tuple[Scores, Integers, Integers]:
+    """Their scores, where the arcs of each begin, and all arcs as numbers."""
+    given, size = problem.factors, problem.n_words + 1
+    if isinstance(given, FactorArrays):
+        return given.scores, given.start, given.arcs
+    count = len(given)
+    sizes = np.fromiter((len(factor.arcs) for factor in given), dtype=np.int64, count=count)
+    scores = np.fromiter((factor.score for factor in given), dtype=np.float64, count=count)
+    each = itertools.chain.from_iterable(factor.arcs for factor in given)
+    arcs = np.fromiter((h * size + m for h, m in each), dtype=np.int64, count=int(sizes.sum()))
+    return scores, np.concatenate([[0], np.cumsum(sizes)]), arcs
+
+
+def possible_factors(problem: Problem, arcs: Scores) -> Factors:
+    """The factors of a problem under `arcs` that hold the best labels."""
+    arcs = arcs.copy()
+    scores, begin, numbers = listed_factors(problem)
+    kinds = (1 if problem.projective else 0, 1 if problem.single_root else 0)
+    of_pair, heads, of_two, place_of_two, start, arc, phi, place_of_larger = sort_out(begin, numbers, scores, *kinds, arcs)
+    grain = problem.resolution
+    if not problem.parts and not problem.automata:
+        grain = unit_of(grain, problem.arcs, problem.labels, scores)
+    forbidden = bool(scores.min(initial=0.0) == -np.inf)
+    return Factors(arcs, of_pair, heads, of_two, place_of_two, start, arc, phi, place_of_larger, grain, forbidden)
