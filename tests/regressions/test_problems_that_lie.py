@@ -16,6 +16,7 @@ from zerogap.problems.constituency.lexical import LexicalGrammar, LexicalProblem
 from zerogap.problems.constituency.lexical_agreement import LexicalAgreement
 from zerogap.problems.dependency.factor import FactorArrays
 from zerogap.problems.dependency.head_automaton import HeadAutomaton
+from zerogap.problems.json_values import number_from_json
 from zerogap.problems.sequence.constraints import Constraint, at_least, disallow
 from zerogap.problems.translation.forest import from_rules
 from zerogap.problems.translation.phrase_constraints import Constraints, Wall
@@ -300,3 +301,11 @@ def test_a_weight_that_makes_what_is_forbidden_no_number():
         assert LexicalAgreement(lexical, arcs, weight=weight).arcs[0, 1] == -np.inf
     with pytest.raises(InputError, match="weight"):
         LexicalAgreement(lexical, arcs, weight=math.nan)
+
+
+@pytest.mark.parametrize("value", [2**53 + 1, -(2**60) - 1, 10**23])
+def test_whole_numbers_that_would_be_rounded(value):
+    """A score that is off by one was the right one once it was a float."""
+    assert number_from_json(2**53, "score") == 2.0**53
+    with pytest.raises(FormatError, match="that float64 holds"):
+        number_from_json(value, "score")

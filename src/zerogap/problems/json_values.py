@@ -50,8 +50,8 @@ def number_from_json(value: Any, where: str) -> float:
         number = float(value) if isinstance(value, int | float) and not isinstance(value, bool) else math.nan
     except OverflowError:  # an integer beyond float64
         number = math.nan
-    if not math.isfinite(number):
-        raise FormatError(f'{where} is {shorten(value)}: expected a number, "inf" or "-inf".')
+    if not math.isfinite(number) or (isinstance(value, int) and number != value):  # rounded, it would be another claim
+        raise FormatError(f'{where} is {shorten(value)}: expected a number that float64 holds, "inf" or "-inf".')
     return number
 
 
