@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 import zerogap
-from zerogap.cli.progress import progress
 from zerogap.cli.selftest import choices
+from zerogap.cli.terminal import progress
 
 UNITED = Path(__file__).parents[2] / "examples" / "united.json"
 

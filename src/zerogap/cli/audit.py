@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from zerogap.cli.decode import GAP_LEFT_OPEN
-from zerogap.cli.options import Threads, counted
-from zerogap.cli.progress import progress
+from zerogap.cli.options import Threads
+from zerogap.cli.terminal import GAP_LEFT_OPEN, counted, progress
 from zerogap.cli.translate import models
 from zerogap.cli.translate.command import REPORT, Job, Wanted
 from zerogap.cli.translate.models import ModelFiles, read_sentences

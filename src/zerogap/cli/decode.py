@@ -9,10 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from zerogap.cli.progress import progress
+from zerogap.cli.terminal import GAP_LEFT_OPEN, progress
 from zerogap.proof.solution import Solution
-
-GAP_LEFT_OPEN = 3
 
 
 def decode_command(

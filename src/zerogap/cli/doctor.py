@@ -13,7 +13,7 @@ import typer
 
 import zerogap
 from zerogap import __version__
-from zerogap.cli.progress import progress
+from zerogap.cli.terminal import progress
 from zerogap.errors import ZerogapError
 
 PACKAGES = ("numpy", "numba", "llvmlite", "highspy", "typer", "rich")

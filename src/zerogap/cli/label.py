@@ -4,24 +4,20 @@ from __future__ import annotations
 
 import itertools
 import os
-import sys
-import time
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from zerogap.cli import options
-from zerogap.cli.decode import GAP_LEFT_OPEN
-from zerogap.cli.notes import tell_notes
-from zerogap.cli.options import counted, names_of, placed
-from zerogap.cli.progress import Steps, progress
+from zerogap.cli.options import names_of
 from zerogap.cli.run import do, job_of_command
-from zerogap.errors import Infeasible, UnknownMethod
+from zerogap.cli.terminal import Steps, Summary, check_choices, placed, progress
+from zerogap.errors import Infeasible
 
 if TYPE_CHECKING:
     from zerogap.io.formats.examples import Record
@@ -79,14 +75,14 @@ def label_command(
         return
     tagger = tagger_of(model, constraints, no_constraints, on_infeasible, method, time_limit, threads)
     records = read_records(input, columns=names_of(columns), labelled=frozenset(tagger.model.labels), comments=comments, format=format)
-    tally = Tally()
+    summary = Summary("sequence")
     with progress("labelling") as steps, writing(output) as out, writing(certificates) if certificates else nullcontext() as proofs:
-        for answer in label_records(tagger, records, input, tally, steps):
+        for answer in label_records(tagger, records, input, summary, steps):
             with placed(answer.where):
                 out.write(answer.record.written(answer.labels, keep=keep_labels))
             if proofs is not None:
                 proofs.write(proof_line(answer.problem, answer.solution, {"line": answer.record.line}))
-    tally.tell()
+    summary.tell()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,29 +113,6 @@ class Answer:
     solution: Solution[Any]
 
 
-@dataclass(slots=True)
-class Tally:
-    """What happened, for the summary at the end."""
-
-    begin: float = field(default_factory=time.perf_counter)
-    sequences: int = 0
-    proven: int = 0
-    infeasible: int = 0
-    notes: list[str] = field(default_factory=list)
-
-    def tell(self) -> None:
-        """The summary on standard error; exit code 3 if a gap was left open."""
-        tell_notes(self.notes)
-        seconds = time.perf_counter() - self.begin
-        open_gaps = self.sequences - self.proven - self.infeasible
-        parts = [f"{self.proven:,} proven optimal" if self.proven < self.sequences else "all proven optimal"]
-        parts += [f"{self.infeasible:,} infeasible"] if self.infeasible else []
-        parts += [f"{open_gaps:,} with a gap left open"] if open_gaps else []
-        print(f"{counted(self.sequences, 'sequence')}: {', '.join(parts)} ({seconds:.1f} s)", file=sys.stderr)
-        if open_gaps:
-            raise typer.Exit(GAP_LEFT_OPEN)
-
-
 def tagger_of(
     model: Path,
     constraints: Path | None,
@@ -156,16 +129,15 @@ def tagger_of(
 
     if constraints is not None and no_constraints:
         raise typer.BadParameter("--constraints and --no-constraints exclude each other.")
-    if on_infeasible not in POLICIES:
-        raise UnknownMethod("--on-infeasible", on_infeasible, POLICIES)
-    if method not in METHODS:
-        raise UnknownMethod("method", method, METHODS)
+    check_choices(("--on-infeasible", on_infeasible, POLICIES), ("method", method, METHODS))
     loaded = SequenceModel.load(model)
     chosen = () if no_constraints else None if constraints is None else load_constraints(constraints, labels=loaded.labels)
     return Tagger(loaded, chosen, not no_constraints, on_infeasible, method, time_limit, threads)
 
 
-def label_records(tagger: Tagger, records: Iterable[Record], path: str | os.PathLike[str], tally: Tally, steps: Steps) -> Iterator[Answer]:
+def label_records(
+    tagger: Tagger, records: Iterable[Record], path: str | os.PathLike[str], summary: Summary, steps: Steps
+) -> Iterator[Answer]:
     """Answers in the order of the records. A sequence without one is left out, or stops everything, as the tagger says."""
     from zerogap.io.formats.lines import shown
     from zerogap.sequence.decoding.methods import decode
@@ -183,31 +155,30 @@ def label_records(tagger: Tagger, records: Iterable[Record], path: str | os.Path
         while batch := list(itertools.islice(remaining, AT_ONCE)):
             for record, problem, found in pool.map(solve, batch):
                 where = f"{shown(path)}, line {record.line}"
-                tally.sequences += 1
-                steps.advance(f"labelling: {tally.sequences:,}")
-                answer = answer_of(tagger, record, where, problem, found, tally)
+                answer = answer_of(tagger, record, where, problem, found, summary)
+                steps.advance(f"labelling: {summary.inputs:,}")
                 if answer is not None:
                     yield answer
 
 
 def answer_of(
-    tagger: Tagger, record: Record, where: str, problem: Problem, found: Solution[Any] | Infeasible, tally: Tally
+    tagger: Tagger, record: Record, where: str, problem: Problem, found: Solution[Any] | Infeasible, summary: Summary
 ) -> Answer | None:
     if not isinstance(found, Infeasible) and found.structure is not None:
-        tally.proven += found.status == "optimal"
+        summary.count(proven=found.status == "optimal")
         if found.status != "optimal":
-            tally.notes.append(f"{where}: a gap of {found.gap:g} is left open (score {found.score:g}).")
+            summary.note(f"{where}: a gap of {found.gap:g} is left open (score {found.score:g}).")
         return Answer(record, where, found.structure, problem, found)
     reason = f"{where}: {found if isinstance(found, Infeasible) else 'no labels that keep the constraints were found in time.'}"
-    tally.infeasible += isinstance(found, Infeasible)
+    summary.count(other="infeasible" if isinstance(found, Infeasible) else "")
     if tagger.on_infeasible == "stop" and isinstance(found, Infeasible):
         raise Infeasible(f"{reason} (--on-infeasible skip or unconstrained goes on.)", found.conflict)
     if tagger.on_infeasible == "unconstrained":
         from zerogap.sequence.decoding.methods import decode
 
-        tally.notes.append(f"{reason} Labelled without constraints.")
+        summary.note(f"{reason} Labelled without constraints.")
         free = tagger.model.problem(record.example, constraints=())
         solution = decode(free)
         return Answer(record, where, solution.structure or (), free, solution)  # type: ignore[arg-type]  # the model's labels are names
-    tally.notes.append(f"{reason} Left out.")
+    summary.note(f"{reason} Left out.")
     return None

@@ -24,12 +24,13 @@ from zerogap.cli.label import label_command
 from zerogap.cli.parse.command import parse_command
 from zerogap.cli.run import run_command
 from zerogap.cli.serve import serve_command
+from zerogap.cli.terminal import BAD_INPUT, WRONG_USAGE
 from zerogap.cli.train.constituency import train_constituency_command
 from zerogap.cli.train.dependency import train_dependency_command, train_tagger_command
 from zerogap.cli.train.sequence import train_app
 from zerogap.cli.translate.command import translate_command
 from zerogap.cli.verify import verify_command
-from zerogap.errors import ZerogapError
+from zerogap.errors import UnknownMethod, ZerogapError
 
 COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "parse": parse_command,
@@ -67,6 +68,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
+    context_settings={"help_option_names": ["--help", "-h"]},
     epilog="Exit codes: 0 done, 1 the input was bad, 2 wrong usage, 3 finished with a gap left open.",
 )
 
@@ -79,7 +81,9 @@ def show_version(asked: bool) -> None:
 
 @app.callback()
 def zerogap(
-    version: Annotated[bool, typer.Option("--version", callback=show_version, is_eager=True, help="Print the version and exit.")] = False,
+    version: Annotated[
+        bool, typer.Option("--version", "-V", callback=show_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
 ) -> None:
     """Finds the best structure under a rich model, and proves that it is the best."""
 
@@ -92,7 +96,7 @@ for name, command in COMMANDS.items():
 
 
 def main() -> None:
-    """Runs the command; errors that zerogap raises on purpose become one message and exit code 1, its warnings one line."""
+    """Runs the command; errors that zerogap raises on purpose become one message and an exit code, its warnings one line."""
     with_place = warnings.formatwarning
     warnings.formatwarning = lambda message, category, *place, **more: (
         f"zerogap: {message}\n" if category is UserWarning else with_place(message, category, *place, **more)
@@ -101,13 +105,13 @@ def main() -> None:
         app()
     except ZerogapError as error:
         print(f"zerogap: {type(error).__name__}: {error}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(WRONG_USAGE if isinstance(error, UnknownMethod) else BAD_INPUT)
     except BrokenPipeError:  # the reader of a pipe left, as head does
         sys.stderr.close()
         sys.exit(0)
     except OSError as error:  # the disk is full, standard output is closed
         print(f"zerogap: {error.strerror or error}{'' if error.filename is None else f': {error.filename}'}", file=sys.stderr)
-        sys.exit(1)
+        sys.exit(BAD_INPUT)
 
 
 if __name__ == "__main__":

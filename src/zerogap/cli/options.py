@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 import typer
-
-from zerogap.errors import FormatError, InputError
 
 Columns = Annotated[
     str | None,
@@ -79,18 +75,3 @@ Threads = Annotated[int | None, typer.Option(help="As many as there are processo
 
 def names_of(columns: str | None) -> tuple[str, ...] | None:
     return None if columns is None else tuple(name.strip() for name in columns.split(","))
-
-
-@contextmanager
-def placed(where: str) -> Iterator[None]:
-    """Errors of the body say where."""
-    try:
-        yield
-    except FormatError:
-        raise
-    except InputError as error:
-        raise FormatError(f"{where}: {error}") from None
-
-
-def counted(n: int, what: str) -> str:
-    return f"{n:,} {what}{'' if n == 1 else 's'}"

@@ -10,16 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from zerogap.cli.decode import GAP_LEFT_OPEN
-from zerogap.cli.options import counted
-from zerogap.cli.progress import Steps, progress
+from zerogap.cli.terminal import BAD_INPUT, GAP_LEFT_OPEN, Steps, counted, progress
 
 if TYPE_CHECKING:
     from zerogap.batch.job import Job
     from zerogap.batch.running import Progress
 
 SECONDS_BETWEEN_NOTES = 60.0
-BAD_INPUT = 1
 
 
 def run_command(

@@ -8,9 +8,7 @@ from typing import Annotated
 
 import typer
 
-from zerogap.cli.notes import MOST_NOTES
-from zerogap.cli.options import counted
-from zerogap.cli.progress import progress
+from zerogap.cli.terminal import MAX_NOTES, counted, progress
 from zerogap.errors import InputError, VerificationError, ZerogapError
 
 
@@ -72,7 +70,7 @@ def verify_lines(path: Path, keep_going: bool) -> None:
                 if not keep_going:
                     raise type(error)(said) from None
                 wrong += 1
-                if wrong <= MOST_NOTES:
+                if wrong <= MAX_NOTES:
                     print(said, file=sys.stderr)
                 continue
             checked += 1

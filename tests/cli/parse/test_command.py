@@ -263,10 +263,10 @@ def test_help_teaches(run):
 
 
 def test_progress_tells_the_speed(toy, trees):
-    tally, steps = parse_module.Tally(), parse_module.Steps("parsing")
+    summary, steps = parse_module.Summary("sentence"), parse_module.Steps("parsing")
     job = parse_module.Job(zerogap.load(toy), lambda parsed: "", keep_tags=True)
-    sentences = parse_module.file_sentences(str(trees[1]), "auto", False, "stop", tally)
-    assert len(list(parse_module.answers(job, sentences, 1, "stop", tally, steps))) == steps.done == 12
+    sentences = parse_module.file_sentences(str(trees[1]), "auto", False, "stop", summary)
+    assert len(list(parse_module.answers(job, sentences, 1, "stop", summary, steps))) == steps.done == 12
     assert re.fullmatch(r"parsing: 82 words, [\d,]+ per second", steps.description)
 
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zerogap.cli import options
-from zerogap.cli.options import placed
-from zerogap.cli.parse.command import TAGS, Job, Tally, answers, load_pipeline
-from zerogap.cli.progress import progress
-from zerogap.errors import FormatError, UnknownMethod
+from zerogap.cli.parse.command import TAGS, Job, answers, load_pipeline, tell
+from zerogap.cli.terminal import Summary, check_choices, placed, progress
+from zerogap.errors import FormatError
 from zerogap.pipeline.treebanks import COLUMNS, Skipped, read_records
 
 if TYPE_CHECKING:
@@ -54,16 +53,13 @@ def evaluate_dependency_command(
         raise typer.BadParameter("expected either PREDICTED or --model.")
     if model is None and (tagger is not None or tags != "keep"):
         raise typer.BadParameter("--tagger and --tags need --model.")
-    for what, given, known in (("--tags", tags, TAGS), ("--punctuation", punctuation, PUNCTUATION)):
-        if given not in known:
-            raise UnknownMethod(what, given, known)
+    check_choices(("--tags", tags, TAGS), ("--punctuation", punctuation, PUNCTUATION))
     right = list(read_records(gold, "stop", Skipped()))
     if not right:
         raise FormatError(f"{gold} holds no sentences: expected a CoNLL-U file with trees.")
-    tally = None
     found: Sequence[ConlluRecord | ParsedSentence]
     if model is not None:
-        found, tally = parsed_by(model, tagger, right, path=gold, tags=tags, text=text, threads=threads)
+        found, summary, job = parsed_by(model, tagger, right, path=gold, tags=tags, text=text, threads=threads)
     else:
         found = list(read_records(predicted or "", "stop", Skipped()))
     with placed(f"{gold} and {predicted}" if predicted else gold):
@@ -71,13 +67,13 @@ def evaluate_dependency_command(
             print(evaluate_text(right, found))
         else:
             print(evaluate([record.sentence for record in right], [record.sentence for record in found], punctuation=punctuation))
-    if tally is not None:
-        tally.tell()
+    if model is not None:
+        tell(summary, job)
 
 
 def parsed_by(
     model: str, tagger: str | None, gold: list[ConlluRecord], *, path: str, tags: str, text: bool, threads: int | None
-) -> tuple[list[ParsedSentence], Tally]:
+) -> tuple[list[ParsedSentence], Summary, Job]:
     """The sentences of a treebank, or its text, parsed."""
     from zerogap.pipeline.sources import Unparsed, from_text
 
@@ -87,12 +83,11 @@ def parsed_by(
         sentences = from_text(text_of(gold))
     else:
         sentences = (Unparsed(record.sentence, path, record.line, record=record) for record in gold)
-    tally = Tally()
+    summary = Summary("sentence", "nothing to parse")
     with progress("parsing") as steps:
         job = Job(pipeline, lambda parsed: "", tags == "keep", keep=True)
-        found = [answer.parsed for answer in answers(job, sentences, threads, "stop", tally, steps) if answer.parsed]
-    tally.note_columns(pipeline)
-    return found, tally
+        found = [answer.parsed for answer in answers(job, sentences, threads, "stop", summary, steps) if answer.parsed]
+    return found, summary, job
 
 
 def text_of(records: list[ConlluRecord]) -> str:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zerogap.cli import options
-from zerogap.cli.label import Tally, label_records, tagger_of
+from zerogap.cli.label import label_records, tagger_of
 from zerogap.cli.options import names_of
-from zerogap.cli.progress import progress
+from zerogap.cli.terminal import Summary, progress
 from zerogap.errors import FormatError
 
 if TYPE_CHECKING:
@@ -56,14 +56,14 @@ def evaluate_sequence_command(
         print(evaluate(*labels_of_pairs(list(records), list(guesses), gold, predicted)))
         return
     tagger = tagger_of(model, constraints, no_constraints, on_infeasible, method, time_limit, threads)
-    tally = Tally()
+    summary = Summary("sequence")
     right, found = [], []
     with progress("labelling") as steps:
-        for answer in label_records(tagger, records, gold, tally, steps):
+        for answer in label_records(tagger, records, gold, summary, steps):
             right.append(labels_of(answer.record, gold))
             found.append(answer.labels)
     print(evaluate(right, found))
-    tally.tell()
+    summary.tell()
 
 
 def labels_of(record: Record, path: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from zerogap.cli.options import placed
+from zerogap.cli.terminal import placed
 
 
 def evaluate_translation_command(

@@ -15,12 +15,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zerogap.cli import options
-from zerogap.cli.decode import GAP_LEFT_OPEN
-from zerogap.cli.notes import MOST_NOTES
-from zerogap.cli.options import counted
-from zerogap.cli.progress import Steps, progress
 from zerogap.cli.run import do, job_of_command
-from zerogap.errors import FormatError, InputError, UnknownMethod
+from zerogap.cli.terminal import Steps, Summary, check_choices, progress
+from zerogap.errors import FormatError, InputError
 from zerogap.pipeline.treebanks import COLUMNS
 
 if TYPE_CHECKING:
@@ -119,25 +116,22 @@ def parse_command(
             on_error=on_error, input_format=input_format, glue=glue, time_limit=None,
         )  # fmt: skip
         return
-    for what, given, known in (("--format", format or "conllu", FORMATS), ("--tags", tags, TAGS), ("--on-error", on_error, POLICIES)):
-        if given not in known:
-            raise UnknownMethod(what, given, known)
+    check_choices(("--format", format or "conllu", FORMATS), ("--tags", tags, TAGS), ("--on-error", on_error, POLICIES))
     to_terminal = output is None and sys.stdout.isatty()
     shown = format or ("tree" if is_text and to_terminal else "conllu")
-    tally = Tally(unproven="" if method != "cascade" else "--fast" if fast else "--method cascade")
+    summary = Summary("sentence", "nothing to parse", "" if method != "cascade" else "--fast" if fast else "--method cascade")
     kind = "text" if is_text else kind_of_file(input, input_format)
     pipeline = load_pipeline(model, tagger, method)
     pipeline.check_columns(["form"] if kind == "text" else COLUMNS, keep_tags=tags == "keep")
-    sentences = text_sentences(input, lines) if is_text else file_sentences(input, kind, lines, on_error, tally)
+    sentences = text_sentences(input, lines) if is_text else file_sentences(input, kind, lines, on_error, summary)
     job = Job(pipeline, writer_of(shown, to_terminal), tags == "keep", certificates is not None)
-    tally.begin = time.perf_counter()
+    summary.begin = time.perf_counter()
     with progress("parsing") as steps, writing(output) as out, writing(certificates) if certificates else nullcontext() as proofs:
-        for answer in answers(job, sentences, threads, on_error, tally, steps):
-            out.write("\n" * (shown == "tree" and tally.sentences > 1) + answer.text)
+        for answer in answers(job, sentences, threads, on_error, summary, steps):
+            out.write("\n" * (shown == "tree" and summary.inputs > 1) + answer.text)
             if proofs is not None:
                 proofs.write(answer.proof)
-    tally.note_columns(pipeline)
-    tally.tell()
+    tell(summary, job)
 
 
 def is_a_text(given: str) -> bool:
@@ -167,25 +161,23 @@ def kind_of_file(path: str, given: str) -> str:
     """Text, or a kind of treebank; what is wrong is said before a model is loaded."""
     from zerogap.pipeline.sources import KINDS, kind_of
 
-    if given not in KINDS:
-        raise UnknownMethod("--input-format", given, KINDS)
+    check_choices(("--input-format", given, KINDS))
     if os.path.isdir(path) or (path != "-" and not os.path.exists(path)):
         raise FormatError(f"{path} cannot be read: {'it is a folder' if os.path.isdir(path) else 'no such file'}.")
     return kind_of(path) if given == "auto" else given
 
 
-def file_sentences(path: str, kind: str, lines: bool, on_error: str, tally: Tally) -> Iterator[Unparsed]:
+def file_sentences(path: str, kind: str, lines: bool, on_error: str, summary: Summary) -> Iterator[Unparsed]:
     from zerogap.pipeline.sources import read_any
 
-    return read_any(path, kind=kind, lines=lines, on_error=on_error, report=tally.skip)
+    return read_any(path, kind=kind, lines=lines, on_error=on_error, report=lambda note: summary.note(f"{note} Left out."))
 
 
 def load_pipeline(model: str, tagger: str | None, method: str = "auto") -> Pipeline:
     from zerogap.pipeline.loading import load
     from zerogap.pipeline.stages import METHODS
 
-    if method not in METHODS:  # before a model is loaded
-        raise UnknownMethod("--method", method, METHODS)
+    check_choices(("--method", method, METHODS))  # before a model is loaded
     return load(model, tagger=tagger).by(method)
 
 
@@ -231,7 +223,9 @@ class Job:
         return Answer(self.write(parsed), proof, len(parsed), parsed.status == "optimal", new, parsed if self.keep else None)
 
 
-def answers(job: Job, sentences: Iterable[Unparsed], threads: int | None, on_error: str, tally: Tally, steps: Steps) -> Iterator[Answer]:
+def answers(
+    job: Job, sentences: Iterable[Unparsed], threads: int | None, on_error: str, summary: Summary, steps: Steps
+) -> Iterator[Answer]:
     """In the order of the sentences. One that cannot be parsed is left out, or stops everything."""
     from zerogap.pipeline.in_order import mapped, mapped_together
 
@@ -243,13 +237,14 @@ def answers(job: Job, sentences: Iterable[Unparsed], threads: int | None, on_err
     )
     for found in all_found:
         if isinstance(found, Answer):
-            tally.count(found)
-            steps.advance(f"parsing: {tally.words:,} words, {tally.words / (time.perf_counter() - tally.begin):,.0f} per second")
+            summary.count(words=found.words, proven=found.proven)
+            job.filled.update(found.filled)  # by another process, perhaps
+            steps.advance(f"parsing: {summary.words:,} words, {summary.words / summary.seconds:,.0f} per second")
             yield found
         elif on_error == "stop":
             raise found
         else:
-            tally.skip(str(found))
+            summary.note(f"{found} Left out.")
 
 
 def writer_of(format: str, to_terminal: bool) -> Callable[[ParsedSentence], str]:
@@ -268,50 +263,11 @@ def proof_of(parsed: ParsedSentence, unparsed: Unparsed) -> str:
     return proof_line(parsed.problem, parsed.solution, {"line": unparsed.line, "id": parsed.sentence.name})
 
 
-@dataclass(slots=True)
-class Tally:
-    """What happened, for the summary at the end."""
-
-    begin: float = field(default_factory=time.perf_counter)
-    unproven: str = ""  # the option that asked for trees without proofs
-    sentences: int = 0
-    words: int = 0
-    proven: int = 0
-    skipped: int = 0
-    notes: list[str] = field(default_factory=list)
-    filled: set[str] = field(default_factory=set)  # columns in which some word has something
-
-    def count(self, answer: Answer) -> None:
-        self.sentences += 1
-        self.words += answer.words
-        self.proven += answer.proven
-        self.filled.update(answer.filled)
-
-    def skip(self, note: str) -> None:
-        self.skipped += 1
-        if len(self.notes) < MOST_NOTES:
-            self.notes.append(f"{note} Left out.")
-
-    def note_columns(self, pipeline: Pipeline) -> None:
-        """Says which columns the parser reads in vain."""
-        empty = [name for name in pipeline.parser.columns if name not in self.filled]
-        if self.sentences and empty:
-            hint = "" if pipeline.tagger else " (--tagger en finds upos and xpos)" * bool({"upos", "xpos"} & set(empty))
-            self.notes.append(f"The parser reads {', '.join(empty)}, and no word has any: the trees are worse than they could be{hint}.")
-
-    def tell(self) -> None:
-        """The summary on standard error; exit code 3 if a gap was left open, unless nobody asked for proofs."""
-        for note in self.notes:
-            print(note, file=sys.stderr)
-        if self.skipped > MOST_NOTES:
-            print(f"... {self.skipped:,} were left out in all.", file=sys.stderr)
-        seconds = time.perf_counter() - self.begin
-        open_gaps = self.sentences - self.proven
-        proven = f"{self.proven:,} proven optimal, {open_gaps:,} with a gap left open" if open_gaps else "all proven optimal"
-        if self.unproven:
-            proven = f"not proven: {self.unproven}"
-        speed = f", {self.words / seconds:,.0f} words per second" if seconds >= 1.0 else ""
-        parts = [counted(self.sentences, "sentence"), f"{counted(self.words, 'word')}: {proven}" if self.sentences else "nothing to parse"]
-        print(f"{', '.join(parts)} ({seconds:.1f} s{speed})", file=sys.stderr)
-        if open_gaps and not self.unproven:
-            raise typer.Exit(GAP_LEFT_OPEN)
+def tell(summary: Summary, job: Job) -> None:
+    """The summary, and which columns the parser reads in vain."""
+    pipeline = job.pipeline
+    empty = [name for name in pipeline.parser.columns if name not in job.filled]
+    if summary.inputs and empty:
+        hint = "" if pipeline.tagger else " (--tagger en finds upos and xpos)" * bool({"upos", "xpos"} & set(empty))
+        summary.notes.append(f"The parser reads {', '.join(empty)}, and no word has any: the trees are worse than they could be{hint}.")
+    summary.tell(speed=f", {summary.words / summary.seconds:,.0f} words per second")

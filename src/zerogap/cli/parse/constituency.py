@@ -5,18 +5,13 @@ from __future__ import annotations
 import json
 import os
 import sys
-import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
-from zerogap.cli.decode import GAP_LEFT_OPEN
-from zerogap.cli.options import counted
-from zerogap.cli.progress import progress
-from zerogap.errors import FormatError, Infeasible, InputError, UnknownMethod
+from zerogap.cli.terminal import Summary, check_choices, progress
+from zerogap.errors import FormatError, Infeasible, InputError
 
 if TYPE_CHECKING:
     from zerogap.pipeline.tree_parsers import ParsedTree, TreeParser
@@ -36,17 +31,13 @@ def parse_constituency(
 
     to_terminal = output is None and sys.stdout.isatty()
     shown = format or ("tree" if is_text and to_terminal else "brackets")
-    if shown not in FORMATS:
-        raise UnknownMethod("--format", shown, FORMATS)
-    if input_format not in INPUTS:
-        raise UnknownMethod("--input-format", input_format, INPUTS)
+    check_choices(("--format", shown, FORMATS), ("--input-format", input_format, INPUTS))
     if not is_text and input != "-" and (os.path.isdir(input) or not os.path.exists(input)):
         raise FormatError(f"{input} cannot be read: {'it is a folder' if os.path.isdir(input) else 'no such file'}.")
     parser = load_tree_parser(model, glue=glue, time_limit=time_limit)
-    begin, sentences, words, proven, glued = time.perf_counter(), 0, 0, 0, 0
-    notes: list[str] = []
+    summary, glued = Summary("sentence", "nothing to parse"), 0
     with progress("parsing") as steps, writing(output) as out, writing(certificates) if certificates else nullcontext() as proofs:
-        for found in sentences_of(input, is_text, parser, lines, input_format, on_error, notes):
+        for found in sentences_of(input, is_text, parser, lines, input_format, on_error, summary.note):
             try:
                 parsed = parser.parse(found.forms)
                 proof = "" if proofs is None else proof_of(parsed, found)
@@ -55,35 +46,29 @@ def parse_constituency(
                 if on_error == "stop":
                     hint = " (--glue puts pieces beside each other)" if isinstance(error, Infeasible) and not glue else ""
                     raise FormatError(f"{message.rstrip('.')}{hint}.") from None
-                notes.append(f"{message} Left out.")
+                summary.note(f"{message} Left out.")
                 continue
-            if shown == "svg" and sentences:
+            if shown == "svg" and summary.inputs:
                 raise FormatError(f"{input} has several sentences: expected one for a picture (--format svg).")
-            sentences, words, proven = sentences + 1, words + len(found.forms), proven + (parsed.solution.status == "optimal")
+            summary.count(words=len(found.forms), proven=parsed.solution.status == "optimal")
             glued += parsed.glued
-            steps.advance(f"parsing: {words:,} words")
-            out.write("\n" * (shown == "tree" and sentences > 1) + written(parsed, shown, to_terminal))
+            steps.advance(f"parsing: {summary.words:,} words")
+            out.write("\n" * (shown == "tree" and summary.inputs > 1) + written(parsed, shown, to_terminal))
             if proofs is not None:
                 proofs.write(proof)
-    for note in notes[:10]:
-        print(note, file=sys.stderr)
-    seconds, left = time.perf_counter() - begin, sentences - proven
-    state = f"{proven:,} proven optimal, {left:,} with a gap left open" if left else "all proven optimal"
-    pieces = f", {glued:,} of them glued together from pieces" if glued else ""
-    what = f"{counted(sentences, 'sentence')}, {counted(words, 'word')}: {state}{pieces}" if sentences else "nothing to parse"
-    print(f"{what} ({seconds:.1f} s)", file=sys.stderr)
-    if left:
-        raise typer.Exit(GAP_LEFT_OPEN)
+    summary.tell(more=f", {glued:,} of them glued together from pieces" if glued else "")
 
 
-def sentences_of(input: str, is_text: bool, parser: TreeParser, lines: bool, kind: str, on_error: str, notes: list[str]) -> Iterator[Words]:
+def sentences_of(
+    input: str, is_text: bool, parser: TreeParser, lines: bool, kind: str, on_error: str, report: Callable[[str], None]
+) -> Iterator[Words]:
     from zerogap.pipeline.sources import from_text
     from zerogap.pipeline.tree_sources import from_sentences, read_words
 
     known = parser.known_words()
     if is_text:
         return from_sentences(from_text(input, lines=lines), known)
-    return read_words(input, known, kind=kind, lines=lines, on_error=on_error, report=notes.append)
+    return read_words(input, known, kind=kind, lines=lines, on_error=on_error, report=report)
 
 
 def written(parsed: ParsedTree, format: str, to_terminal: bool) -> str:

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from zerogap.cli.options import counted
-from zerogap.cli.progress import progress
+from zerogap.cli.terminal import check_choices, counted, progress
 from zerogap.cli.train.sequence import check_target
-from zerogap.errors import FormatError, InputError, UnknownMethod
+from zerogap.errors import FormatError, InputError
 
 if TYPE_CHECKING:
     from zerogap.constituency.treebank.trees import Tree
@@ -50,9 +49,7 @@ def train_constituency_command(
 
     Then use it: [bold]zerogap parse --constituency trees.npz "Time flies like an arrow."[/bold]
     """
-    for what, given, known in (("--kind", kind, KINDS), ("--tagger", tagger, TAGGERS)):
-        if given not in known:
-            raise UnknownMethod(what, given, known)
+    check_choices(("--kind", kind, KINDS), ("--tagger", tagger, TAGGERS))
     for name, value, kinds in (("--weight", weight, ("joint", "pair", "three-way")), ("--tag-weight", tag_weight, ("three-way",))):
         if value is not None and kind not in kinds:
             raise typer.BadParameter(f"{name} goes with --kind {' or '.join(kinds)}.")

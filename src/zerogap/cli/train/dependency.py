@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from zerogap.cli import options
-from zerogap.cli.options import counted, placed
-from zerogap.cli.progress import progress
+from zerogap.cli.terminal import counted, placed, progress
 from zerogap.cli.train.sequence import check_target, read_templates
 from zerogap.cli.training_checks import check_cascade, check_penalties, factors_named
 from zerogap.errors import FormatError

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from zerogap.cli import options
-from zerogap.cli.options import counted, names_of, placed
-from zerogap.cli.progress import progress
+from zerogap.cli.options import names_of
+from zerogap.cli.terminal import counted, placed, progress
 from zerogap.errors import FormatError
 
 if TYPE_CHECKING:

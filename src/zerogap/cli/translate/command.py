@@ -6,20 +6,18 @@ import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 import typer
 
-from zerogap.cli.decode import GAP_LEFT_OPEN
-from zerogap.cli.notes import tell_notes
-from zerogap.cli.options import Engine, Threads, counted
-from zerogap.cli.progress import Steps, progress
+from zerogap.cli.options import Engine, Threads
+from zerogap.cli.terminal import Steps, Summary, check_choices, counted, progress
 from zerogap.cli.translate import constraints as asking
 from zerogap.cli.translate import models
 from zerogap.cli.translate.models import ModelFiles, read_sentences
-from zerogap.errors import FormatError, Infeasible, InputError, UnknownMethod
+from zerogap.errors import FormatError, Infeasible, InputError
 
 if TYPE_CHECKING:
     from zerogap.problems.translation.phrase_constraints import Constraints
@@ -148,7 +146,7 @@ def translate_command(
     translator = files.load(sentences)
     wanted = Wanted(nbest > 1, segments, load_alignments(files, sentences) if alignment else None, certificates is not None, verbose)
     job = Job(translator, search, wanted, asking.constraints_of_lines(asked, sentences, marked, translator) if asked else None)
-    tally = Tally()
+    summary, empty = Summary("sentence", "nothing to translate"), 0
     with ExitStack() as open_files:
         steps = open_files.enter_context(progress("translating", None if verbose else len(sentences)))
         out = open_files.enter_context(writing(output))
@@ -159,11 +157,13 @@ def translate_command(
         }
         if "report" in others:
             others["report"].write("\t".join(REPORT) + "\n")
-        for answer in answers(job, sentences, threads, on_error, input, tally, steps):
+        for answer in answers(job, sentences, threads, on_error, input, summary, steps):
+            empty += answer.status == "empty"
             write_answer(answer, out, others, lists=nbest > 1 and nbest_file is None)
             if verbose and answer.trace is not None:
                 print(traced(answer), file=sys.stderr, flush=True)
-    tally.tell()
+    blank = f"; {counted(empty, 'empty line')}" if empty else ""
+    summary.tell(more=blank, speed=f", {summary.inputs / summary.seconds:,.1f} sentences per second")
 
 
 def search_options(
@@ -174,11 +174,8 @@ def search_options(
     from zerogap.translation.phrases import decoding as phrase_decoders
 
     files.check()
-    if on_error not in POLICIES:
-        raise UnknownMethod("--on-error", on_error, POLICIES)
     known = syntax_decoders.METHODS if files.kind != "phrases" else phrase_decoders.METHODS
-    if method not in known:
-        raise UnknownMethod("--method", method, known)
+    check_choices(("--on-error", on_error, POLICIES), ("--method", method, known))
     if (stack if files.kind != "phrases" else pop_limit) is not None:
         raise typer.BadParameter("--stack is for phrases, --pop-limit is for grammars.")
     chosen: dict[str, Any] = {"method": method, "time_limit": time_limit, "k": k}
@@ -300,19 +297,20 @@ class Job:
 
 
 def answers(
-    job: Job, sentences: Sequence[list[str]], threads: int | None, on_error: str, path: str, tally: Tally, steps: Steps
+    job: Job, sentences: Sequence[list[str]], threads: int | None, on_error: str, path: str, summary: Summary, steps: Steps
 ) -> Iterator[Answer]:
     """In the order of the lines. A sentence that cannot be translated becomes an empty line, or stops everything."""
     from zerogap.io.formats.lines import shown
     from zerogap.pipeline.in_order import mapped
 
     for answer in mapped(job, enumerate(sentences, start=1), threads):
-        tally.count(answer, f"{shown(path)}, line {answer.line}")
+        if answer.status != "empty":
+            count(answer, f"{shown(path)}, line {answer.line}", summary)
         if answer.error is not None and on_error == "stop":
             hint = " (--on-error empty goes on.)"
             kind = Infeasible if isinstance(answer.error, Infeasible) else FormatError
             raise kind(f"{shown(path)}, line {answer.line}: {answer.error}{hint}")
-        steps.advance(f"translating: {tally.proven:,} proven, {tally.open_gaps:,} open")
+        steps.advance(f"translating: {summary.proven:,} proven, {summary.open_gaps:,} open")
         yield answer
 
 
@@ -343,53 +341,17 @@ def traced(answer: Answer) -> str:
     return "\n".join(lines)
 
 
-@dataclass(slots=True)
-class Tally:
-    """What happened, for the summary at the end."""
-
-    begin: float = field(default_factory=time.perf_counter)
-    sentences: int = 0
-    words: int = 0
-    proven: int = 0
-    open_gaps: int = 0
-    untranslated: int = 0
-    empty: int = 0
-    notes: list[str] = field(default_factory=list)
-
-    def count(self, answer: Answer, where: str) -> None:
-        if answer.status == "empty":
-            self.empty += 1
-            return
-        self.sentences += 1
-        self.words += answer.words
-        if answer.error is not None:
-            self.untranslated += 1
-            self.notes.append(f"{where}: {answer.error} Its line is left empty.")
-        elif answer.status == "optimal" and not answer.short:
-            self.proven += 1
-        else:
-            self.open_gaps += 1
-            assert answer.score is not None
-            assert answer.bound is not None
-            if answer.score == float("-inf"):
-                self.notes.append(f"{where}: no translation was found in time. Its line is left empty.")
-            elif answer.short:
-                self.notes.append(f"{where}: the next best derivations were not all found in time.")
-            else:
-                self.notes.append(f"{where}: a gap of {answer.bound - answer.score:.4g} is left open (score {answer.score:.4f}).")
-
-    def tell(self) -> None:
-        """The summary on standard error; exit code 3 if a gap was left open."""
-        tell_notes(self.notes)
-        seconds = time.perf_counter() - self.begin
-        parts = ["all proven optimal" if self.proven == self.sentences else f"{self.proven:,} proven optimal"]
-        parts += [f"{self.open_gaps:,} with a gap left open"] if self.open_gaps else []
-        parts += [f"{self.untranslated:,} without a translation"] if self.untranslated else []
-        told = f"{counted(self.sentences, 'sentence')}, {counted(self.words, 'word')}: {', '.join(parts)}"
-        if not self.sentences:
-            told = "nothing to translate"
-        empty = f"; {counted(self.empty, 'empty line')}" if self.empty else ""
-        speed = f", {self.sentences / seconds:,.1f} sentences per second" if seconds >= 1.0 else ""
-        print(f"{told}{empty} ({seconds:.1f} s{speed})", file=sys.stderr)
-        if self.open_gaps:
-            raise typer.Exit(GAP_LEFT_OPEN)
+def count(answer: Answer, where: str, summary: Summary) -> None:
+    """Counts an answer, with a note if it has a gap or there is none."""
+    proven = answer.status == "optimal" and not answer.short
+    summary.count(words=answer.words, proven=proven, other="without a translation" if answer.error is not None else "")
+    if answer.error is not None:
+        summary.note(f"{where}: {answer.error} Its line is left empty.")
+    elif answer.score == float("-inf"):
+        summary.note(f"{where}: no translation was found in time. Its line is left empty.")
+    elif answer.short:
+        summary.note(f"{where}: the next best derivations were not all found in time.")
+    elif answer.status != "optimal":
+        assert answer.score is not None
+        assert answer.bound is not None
+        summary.note(f"{where}: a gap of {answer.bound - answer.score:.4g} is left open (score {answer.score:.4f}).")

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zerogap.errors import FormatError, UnknownMethod
+from zerogap.cli.terminal import check_choices
+from zerogap.errors import FormatError
 
 if TYPE_CHECKING:
     from zerogap.problems.translation.phrase_constraints import Constraints, Words
@@ -63,8 +64,7 @@ class Asked:
         return self.markup != "text" or bool(self.require or self.forbid or self.required or self.forbidden)
 
     def check(self, kind: str) -> None:
-        if self.markup not in MARKUPS:
-            raise UnknownMethod("--markup", self.markup, MARKUPS)
+        check_choices(("--markup", self.markup, MARKUPS))
         if kind != "phrases" and self:
             raise typer.BadParameter("--markup, --require, --forbid, --required and --forbidden are for phrases.")
         for name, phrases in (("--require", self.require), ("--forbid", self.forbid)):

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from zerogap.cli.progress import progress
-from zerogap.errors import FormatError, UnknownMethod
+from zerogap.cli.terminal import check_choices, progress
+from zerogap.errors import FormatError
 
 if TYPE_CHECKING:
     from zerogap.problems.translation.language_model import LanguageModel
@@ -99,8 +99,7 @@ class ModelFiles:
         """Finds what is missing or too much before anything is read."""
         from zerogap.problems.translation.phrases import REORDERINGS
 
-        if self.reordering not in REORDERINGS:
-            raise UnknownMethod("--reordering", self.reordering, REORDERINGS)
+        check_choices(("--reordering", self.reordering, REORDERINGS))
         if self.config is not None:
             if self.phrase_table or self.grammar or self.tree_rules or self.language_model or self.weights:
                 others = "--phrase-table, --grammar, --tree-rules, --lm, --weights"
