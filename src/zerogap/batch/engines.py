@@ -11,7 +11,8 @@ from multiprocessing.connection import Connection, wait
 from typing import Any, Protocol
 
 from zerogap.errors import InputError, UnknownMethod
-from zerogap.pipeline.workers import WorkerLost, can_fork, work
+from zerogap.relax.parallel import can_fork
+from zerogap.relax.processes import WorkerLost, work
 
 ENGINES = ("local", "ray")
 

@@ -26,7 +26,7 @@ from zerogap.batch.places import expanded, is_url, size_of
 from zerogap.batch.tasks import TASKS, Task, digest_of, task_of
 from zerogap.errors import FormatError, InputError, UnknownMethod
 from zerogap.io.formats.marked import read_toml
-from zerogap.pipeline.in_order import processors
+from zerogap.relax.parallel import processors
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from typing import Any
 from zerogap.batch.chunks import Chunk
 from zerogap.batch.engines import Engine
 from zerogap.batch.worker import Order, Outcome, error_line
-from zerogap.pipeline.workers import WorkerLost
+from zerogap.relax.processes import WorkerLost
 
 AHEAD = 8  # chunks for every worker that wait, or wait behind a slow one to be taken away
 GRACE = 10.0  # seconds after which a worker that should have ended an order by itself is ended

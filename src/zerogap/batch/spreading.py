@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from typing import Any
 
 from zerogap.batch.engines import engine_of
-from zerogap.pipeline.workers import WorkerLost
+from zerogap.relax.processes import WorkerLost
 
 ATTEMPTS = 3  # of an item whose worker was lost
 

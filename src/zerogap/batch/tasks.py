@@ -18,8 +18,21 @@ from zerogap.batch.chunks import by_block, row_test
 from zerogap.batch.lines import Line, lines_of
 from zerogap.batch.translate_task import TranslateTask
 from zerogap.batch.worker import Answer, Refused, Solver
+from zerogap.dependency.sentence import Sentence
 from zerogap.errors import FormatError, Infeasible, InputError, UnknownMethod
+from zerogap.io.formats.columns import read_columns
+from zerogap.io.formats.jsonl import record_of, strings
 from zerogap.io.formats.lines import Piece
+from zerogap.io.problems.files import problem_from_json
+from zerogap.io.problems.proofs import object_in, proof_in, proof_line
+from zerogap.io.rules.files import load_constraints
+from zerogap.pipeline.any_problem import decode_any
+from zerogap.pipeline.loading import load, located
+from zerogap.pipeline.sources import Unparsed, from_text, read_text, read_treebank
+from zerogap.proof.solution import Trace
+from zerogap.proof.verify import verify
+from zerogap.sequence.decoding.methods import METHODS, decode
+from zerogap.sequence.model import SequenceModel
 
 if TYPE_CHECKING:
     from zerogap.io.formats.examples import Record
@@ -70,13 +83,9 @@ class ParseTask:
 
     @property
     def files(self) -> tuple[str, ...]:
-        from zerogap.pipeline.loading import located
-
         return tuple(str(located(name)) for name in (self.model, self.tagger) if name is not None)
 
     def load(self, format: str) -> Solver:
-        from zerogap.pipeline.loading import load
-
         pipeline = load(self.model, tagger=self.tagger).by(self.method)
         given = ("form", "lemma", "upos", "xpos", "feats") if format.startswith("conll") else ("form",)
         pipeline.check_columns(given, keep_tags=self.tags == "keep")
@@ -100,8 +109,6 @@ class ParseSolver:
         yield from taken(refused, piece)
 
     def sentences(self, piece: Piece, report: Callable[[str], object]) -> Iterator[Unparsed]:
-        from zerogap.pipeline.sources import read_text, read_treebank
-
         if self.format in ("conllu", "conllx"):
             yield from read_treebank(piece, format=self.format, on_error="skip", report=report)
             return
@@ -112,11 +119,6 @@ class ParseSolver:
             yield named(found, f"{at}.{count}", at)  # a name that does not depend on the lines before
 
     def from_lines(self, piece: Piece) -> Iterator[Unparsed | Refused]:
-        from zerogap.dependency.sentence import Sentence
-        from zerogap.io.formats.jsonl import strings
-        from zerogap.io.problems.proofs import object_in
-        from zerogap.pipeline.sources import Unparsed, from_text
-
         for line in lines_of(piece):
             if isinstance(line, Refused):
                 yield line
@@ -142,8 +144,6 @@ class ParseSolver:
         parsed = self.pipeline.parse_one(record, keep_tags=self.task.tags == "keep")
         proof = ""
         if self.task.certificates:
-            from zerogap.io.problems.proofs import proof_line
-
             proof = proof_line(parsed.problem, parsed.solution, {"line": record.line, "id": parsed.sentence.name})
         text = parsed.to_conllu() if self.task.format == "conllu" else json.dumps(parsed.to_json(), ensure_ascii=False) + "\n"
         return Answer(text, parsed.status == "optimal", proof)
@@ -194,10 +194,6 @@ class LabelTask:
         return (self.model, *([] if self.constraints is None else [self.constraints]))
 
     def load(self, format: str) -> Solver:
-        from zerogap.io.rules.files import load_constraints
-        from zerogap.sequence.decoding.methods import METHODS
-        from zerogap.sequence.model import SequenceModel
-
         if self.method not in METHODS:
             raise UnknownMethod("method", self.method, METHODS)
         if format == "columns" and self.columns is None:
@@ -217,9 +213,6 @@ class LabelSolver:
     format: str
 
     def entries(self, piece: Piece) -> Iterator[Record | Refused]:
-        from zerogap.io.formats.columns import read_columns
-        from zerogap.io.formats.jsonl import record_of
-
         task = self.task
         if self.format != "columns":
             for line in lines_of(piece):
@@ -239,9 +232,6 @@ class LabelSolver:
             at += n_lines
 
     def answer(self, record: Record) -> Answer:
-        from zerogap.io.problems.proofs import proof_line
-        from zerogap.sequence.decoding.methods import decode
-
         task = self.task
         if self.constraints is None:
             problem = self.model.problem(record.example)
@@ -278,11 +268,6 @@ class DecodeSolver:
         return lines_of(piece)
 
     def answer(self, record: Line) -> Answer:
-        from zerogap.io.problems.files import problem_from_json
-        from zerogap.io.problems.proofs import object_in, proof_line
-        from zerogap.pipeline.any_problem import decode_any
-        from zerogap.proof.solution import Trace
-
         value = object_in(record.text, record.where)
         problem = problem_from_json(value.get("problem", value), record.where)
         solution = decode_any(problem, method=self.task.method, time_limit=self.task.time_limit)
@@ -308,9 +293,6 @@ class VerifySolver:
         return lines_of(piece)
 
     def answer(self, record: Line) -> Answer:
-        from zerogap.io.problems.proofs import proof_in
-        from zerogap.proof.verify import verify
-
         problem, solution = proof_in(record.text, record.where)
         found = verify(problem, solution)
         value = {"line": record.line, "status": solution.status, "score": found.score, "checked": list(found.checked)}

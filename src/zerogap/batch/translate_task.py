@@ -14,6 +14,13 @@ from zerogap.batch.lines import Line, lines_of
 from zerogap.batch.worker import Answer, Refused, Solver
 from zerogap.errors import Infeasible, InputError
 from zerogap.io.formats.lines import Piece
+from zerogap.io.problems.proofs import proof_line
+from zerogap.io.translation.arpa import load_language_model
+from zerogap.io.translation.phrase_tables import load_phrase_table
+from zerogap.io.translation.scfg import load_syntax_weights, read_grammar
+from zerogap.io.translation.weights import load_phrase_weights
+from zerogap.translation.decoding import decode
+from zerogap.translation.translators import grammar_translator, phrase_translator
 
 if TYPE_CHECKING:
     from zerogap.translation.translators import Translator
@@ -46,16 +53,9 @@ class TranslateTask:
         return TranslateSolver(self, self.translator())
 
     def translator(self) -> Translator:
-        from zerogap.io.translation.arpa import load_language_model
-        from zerogap.translation.translators import grammar_translator, phrase_translator
-
         language_model = load_language_model(self.language_model)
         if self.grammar is not None:
-            from zerogap.io.translation.scfg import load_syntax_weights, read_grammar
-
             return grammar_translator(read_grammar(self.grammar), load_syntax_weights(self.weights), language_model)
-        from zerogap.io.translation.phrase_tables import load_phrase_table
-        from zerogap.io.translation.weights import load_phrase_weights
 
         assert self.phrase_table is not None
         table = load_phrase_table(self.phrase_table)
@@ -71,9 +71,6 @@ class TranslateSolver:
         return lines_of(piece)
 
     def answer(self, record: Line) -> Answer:
-        from zerogap.io.problems.proofs import proof_line
-        from zerogap.translation.decoding import decode
-
         problem = self.translator.problem(record.text.removeprefix("\ufeff").split())
         solution = decode(problem, method=self.task.method, time_limit=self.task.time_limit)
         if solution.structure is None:

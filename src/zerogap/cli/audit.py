@@ -30,7 +30,8 @@ def audit_command(
         typer.Argument(help="What the other decoder found: an n-best list, or scores, one a line or a column of a table.", metavar="OTHER"),
     ],
     report: Annotated[
-        Path | None, typer.Option(help="Proven scores, as zerogap translate --report wrote them.", metavar="FILE.tsv")
+        Path | None,
+        typer.Option(help="Proven scores, as zerogap translate --report wrote them.", metavar="FILE.tsv", rich_help_panel="Input"),
     ] = None,
     input: Annotated[
         str | None, typer.Option("--input", help="Without --report: the sentences, to decode them now.", metavar="FILE")
@@ -44,11 +45,16 @@ def audit_command(
     reordering: models.Reordering = "limit",
     max_span: models.MaxSpan = None,
     column: Annotated[str | None, typer.Option(help="The column of a table that has the scores, by its name.", metavar="NAME")] = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write every sentence into this table.", metavar="FILE.tsv")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write every sentence into this table.", metavar="FILE.tsv", rich_help_panel="Output"),
+    ] = None,
     tolerance: Annotated[
         float, typer.Option(help="Smaller differences do not count: other programs round scores.", min=0.0, metavar="SCORE")
     ] = 1e-3,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds for each sentence.", min=0.0, metavar="SECONDS")] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds for each sentence.", min=0.0, metavar="SECONDS", rich_help_panel="Search")
+    ] = None,
     threads: Threads = None,
 ) -> None:
     """Audit the search of another decoder: compare its scores with proven optima of the same model.
@@ -181,7 +187,7 @@ def decoded(
     files: ModelFiles, path: str, other: str, column: str | None, tolerance: float, time_limit: float | None, threads: int | None
 ) -> Audit:
     """Decodes the sentences, and scores the other decoder's derivations again where it shows them."""
-    from zerogap.pipeline.in_order import mapped
+    from zerogap.relax.parallel import mapped
 
     sentences = read_sentences(path)
     scores = read_scores(other, column)

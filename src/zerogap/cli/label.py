@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,22 +24,34 @@ if TYPE_CHECKING:
     from zerogap.proof.solution import Solution
     from zerogap.sequence.model import SequenceModel
 
-AT_ONCE = 256  # sequences that are in memory
 POLICIES = ("stop", "skip", "unconstrained")
 
 
 def label_command(
     model: Annotated[Path, typer.Argument(help="A model, as zerogap train sequence writes it.", metavar="MODEL")],
     input: Annotated[str, typer.Argument(help="Sequences: columns or JSON lines, .gz or not; - for standard input.", metavar="INPUT")],
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write here instead of to standard output.", metavar="FILE")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write here instead of to standard output.", metavar="FILE", rich_help_panel="Output"),
+    ] = None,
     constraints: options.Constraints = None,
     no_constraints: options.NoConstraints = False,
     on_infeasible: options.OnInfeasible = "stop",
     keep_labels: Annotated[
-        bool, typer.Option("--keep-labels", help="Keep labels that are there: new ones in a further column, or as 'predicted' in JSON.")
+        bool,
+        typer.Option(
+            "--keep-labels",
+            help="Keep labels that are there: new ones in a further column, or as 'predicted' in JSON.",
+            rich_help_panel="Output",
+        ),
     ] = False,
     certificates: Annotated[
-        Path | None, typer.Option(help="Write a line of JSON for every sequence: problem, solution and certificate.", metavar="FILE.jsonl")
+        Path | None,
+        typer.Option(
+            help="Write a line of JSON for every sequence: problem, solution and certificate.",
+            metavar="FILE.jsonl",
+            rich_help_panel="Output",
+        ),
     ] = None,
     method: options.Method = "auto",
     time_limit: options.TimeLimit = None,
@@ -140,6 +150,7 @@ def label_records(
 ) -> Iterator[Answer]:
     """Answers in the order of the records. A sequence without one is left out, or stops everything, as the tagger says."""
     from zerogap.io.formats.lines import shown
+    from zerogap.relax.parallel import mapped
     from zerogap.sequence.decoding.methods import decode
 
     def solve(record: Record) -> tuple[Record, Problem, Solution[Any] | Infeasible]:
@@ -150,15 +161,12 @@ def label_records(
         except Infeasible as error:
             return record, problem, error
 
-    remaining = iter(records)
-    with ThreadPoolExecutor(tagger.threads) as pool:
-        while batch := list(itertools.islice(remaining, AT_ONCE)):
-            for record, problem, found in pool.map(solve, batch):
-                where = f"{shown(path)}, line {record.line}"
-                answer = answer_of(tagger, record, where, problem, found, summary)
-                steps.advance(f"labelling: {summary.inputs:,}")
-                if answer is not None:
-                    yield answer
+    for record, problem, found in mapped(solve, records, tagger.threads):
+        where = f"{shown(path)}, line {record.line}"
+        answer = answer_of(tagger, record, where, problem, found, summary)
+        steps.advance(f"labelling: {summary.inputs:,}")
+        if answer is not None:
+            yield answer
 
 
 def answer_of(

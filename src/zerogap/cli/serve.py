@@ -23,13 +23,20 @@ NONE = "none"
 
 def serve_command(
     host: Annotated[
-        str, typer.Option(help="The address to listen at; any but this machine's own needs a token.", metavar="ADDRESS")
+        str,
+        typer.Option(
+            help="The address to listen at; any but this machine's own needs a token.", metavar="ADDRESS", rich_help_panel="Address"
+        ),
     ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(help="0 takes any that is free.", min=0, max=65535)] = 8000,
+    port: Annotated[int, typer.Option(help="0 takes any that is free.", min=0, max=65535, rich_help_panel="Address")] = 8000,
     model: options.Pipeline = "en",
     tagger: options.TaggerOption = None,
-    labels: Annotated[Path | None, typer.Option(help="A model of labels, as zerogap train sequence writes it.", metavar="FILE")] = None,
-    trees: Annotated[Path | None, typer.Option(help="A constituency model or grammar, for trees of phrases.", metavar="FILE")] = None,
+    labels: Annotated[
+        Path | None, typer.Option(help="A model of labels, as zerogap train sequence writes it.", metavar="FILE", rich_help_panel="Model")
+    ] = None,
+    trees: Annotated[
+        Path | None, typer.Option(help="A constituency model or grammar, for trees of phrases.", metavar="FILE", rich_help_panel="Model")
+    ] = None,
     phrase_table: translation.PhraseTableOption = None,
     grammar: translation.GrammarOption = None,
     lm: translation.LanguageModelOption = None,
@@ -37,17 +44,32 @@ def serve_command(
     config: translation.ConfigOption = None,
     token_file: Annotated[
         Path | None,
-        typer.Option("--token-file", help=f"Requests must have the token in this file ('Authorization: Bearer ...'), or in {TOKEN}."),
+        typer.Option(
+            "--token-file",
+            help=f"Requests must have the token in this file ('Authorization: Bearer ...'), or in {TOKEN}.",
+            rich_help_panel="Address",
+        ),
     ] = None,
-    no_token: Annotated[bool, typer.Option("--no-token", help="Everybody who reaches the address may ask.")] = False,
-    max_words: Annotated[int, typer.Option(help="Words of a sentence.", min=1)] = 200,
-    max_body: Annotated[int, typer.Option(help="Kilobytes of a request, and of a line of a batch.", min=1)] = 1024,
-    max_batch: Annotated[int, typer.Option(help="Kilobytes of a batch.", min=1)] = 16384,
-    max_seconds: Annotated[float, typer.Option(help="Seconds of work on a request.", min=0.1)] = 10.0,
-    max_requests: Annotated[int, typer.Option(help="Requests at once.", min=1)] = 64,
-    max_memory: Annotated[int, typer.Option(help="Megabytes that a worker may take beside the models.", min=64)] = 2048,
-    workers: Annotated[int | None, typer.Option(help="Processes that decode, as many as there are processors unless given.", min=1)] = None,
-    log: Annotated[bool, typer.Option("--log", help="Write a line for every request to standard error.")] = False,
+    no_token: Annotated[
+        bool, typer.Option("--no-token", help="Everybody who reaches the address may ask.", rich_help_panel="Address")
+    ] = False,
+    max_words: Annotated[int, typer.Option(help="Words of a sentence.", min=1, rich_help_panel="Limits")] = 200,
+    max_body: Annotated[
+        int, typer.Option(help="Kilobytes of a request, and of a line of a batch.", min=1, rich_help_panel="Limits")
+    ] = 1024,
+    max_batch: Annotated[int, typer.Option(help="Kilobytes of a batch.", min=1, rich_help_panel="Limits")] = 16384,
+    max_seconds: Annotated[float, typer.Option(help="Seconds of work on a request.", min=0.1, rich_help_panel="Limits")] = 10.0,
+    max_requests: Annotated[int, typer.Option(help="Requests at once.", min=1, rich_help_panel="Limits")] = 64,
+    max_memory: Annotated[
+        int, typer.Option(help="Megabytes that a worker may take beside the models.", min=64, rich_help_panel="Limits")
+    ] = 2048,
+    workers: Annotated[
+        int | None,
+        typer.Option(help="Processes that decode, as many as there are processors unless given.", min=1, rich_help_panel="Running"),
+    ] = None,
+    log: Annotated[
+        bool, typer.Option("--log", help="Write a line for every request to standard error.", rich_help_panel="Running")
+    ] = False,
 ) -> None:
     """Serve parsing, labelling, translation, decoding and verifying over HTTP, with a page to look at.
 

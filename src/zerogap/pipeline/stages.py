@@ -14,8 +14,8 @@ from zerogap.dependency.sentence import Sentence
 from zerogap.errors import InputError, UnknownMethod
 from zerogap.io.formats.conllu_cells import NOTHING
 from zerogap.pipeline.document import TAGS, Document, ParsedSentence
-from zerogap.pipeline.in_order import mapped, mapped_together
 from zerogap.pipeline.sources import Unparsed, from_text
+from zerogap.relax.parallel import mapped, mapped_together
 
 if TYPE_CHECKING:
     from zerogap.dependency.cascade.approximate import Cascade, FastParse

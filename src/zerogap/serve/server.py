@@ -16,7 +16,7 @@ from typing import Any
 
 from zerogap.errors import InputError, NotCompiled, ZerogapError
 from zerogap.pipeline.any_problem import methods_for
-from zerogap.pipeline.in_order import processors
+from zerogap.relax.parallel import processors
 from zerogap.serve import nursery
 from zerogap.serve.guard import is_loopback
 from zerogap.serve.limits import Limits

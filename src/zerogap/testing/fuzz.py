@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 
 from zerogap.errors import Infeasible, OverlappingTails, ScoreError, ZerogapError
+from zerogap.io.problems.files import problem_from_json, problem_to_json
 from zerogap.proof.verify import verify
 from zerogap.testing.drawing import Method
 from zerogap.testing.draws import KINDS, Kind
@@ -137,8 +138,6 @@ def fuzz(
 
 def save_finding(folder: Path, kind: Kind, name: str, problem: Any, found: tuple[str, str], seed: list[int]) -> None:
     """A JSON file with the shrunk problem and the seed."""
-    from zerogap.io.problems.files import problem_to_json
-
     method, message = found
     value: dict[str, Any] = {"task": name, "method": method, "seed": seed, "complaint": message}
     value["problem"] = shrunk(kind, problem_to_json(problem), method)
@@ -148,7 +147,6 @@ def save_finding(folder: Path, kind: Kind, name: str, problem: Any, found: tuple
 
 def shrunk(kind: Kind, value: dict[str, Any], method: str) -> dict[str, Any]:
     """The smallest problem that can be found by leaving entries out and making numbers simple, with which the method still fails."""
-    from zerogap.io.problems.files import problem_from_json
 
     def fails(candidate: dict[str, Any]) -> bool:
         try:

@@ -13,9 +13,48 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from zerogap.archive import read_archive
+from zerogap.batch.job import load_job
+from zerogap.io.formats.brackets import read_trees
+from zerogap.io.formats.columns import read_columns
+from zerogap.io.formats.conllu import read_conllu
+from zerogap.io.formats.examples import read_records
+from zerogap.io.formats.grammars import read_grammar
+from zerogap.io.formats.jsonl import read_jsonl
 from zerogap.io.formats.lines import Piece
+from zerogap.io.formats.openfst import read_openfst
+from zerogap.io.problems.files import problem_from_json, problem_to_json
+from zerogap.io.problems.forests import forest_from_json
 from zerogap.io.problems.proofs import object_in
+from zerogap.io.rules.files import load_constraints
+from zerogap.io.translation.arpa import load_language_model
+from zerogap.io.translation.moses_ini import load_moses_config
+from zerogap.io.translation.phrase_alignments import load_phrase_alignments
+from zerogap.io.translation.phrase_tables import load_phrase_table
+from zerogap.io.translation.scfg import load_syntax_weights
+from zerogap.io.translation.scfg import read_grammar as read_synchronous
+from zerogap.io.translation.weights import load_phrase_weights
+from zerogap.pipeline.sources import read_text
+from zerogap.proof.certificate import (
+    Agreement,
+    CutDuals,
+    DynamicProgram,
+    FactorShares,
+    HeadPrices,
+    Intersection,
+    Leaf,
+    Leaves,
+    Multipliers,
+    Narrowed,
+    Screened,
+    Unsatisfiable,
+)
+from zerogap.proof.files import solution_from_json, solution_to_json
+from zerogap.proof.solution import Solution, Trace
 from zerogap.testing import reader_seeds as seeds
+from zerogap.testing.draws import KINDS, draw
 
 Read = Callable[[bytes], object]
 LONGEST = 1 << 12  # bytes of an input
@@ -33,26 +72,6 @@ class Reader:
 
 def readers() -> dict[str, Reader]:
     """All readers by name."""
-    from zerogap.io.formats.brackets import read_trees
-    from zerogap.io.formats.columns import read_columns
-    from zerogap.io.formats.conllu import read_conllu
-    from zerogap.io.formats.examples import read_records
-    from zerogap.io.formats.grammars import read_grammar
-    from zerogap.io.formats.jsonl import read_jsonl
-    from zerogap.io.formats.openfst import read_openfst
-    from zerogap.io.problems.files import problem_from_json
-    from zerogap.io.problems.forests import forest_from_json
-    from zerogap.io.rules.files import load_constraints
-    from zerogap.io.translation.arpa import load_language_model
-    from zerogap.io.translation.moses_ini import load_moses_config
-    from zerogap.io.translation.phrase_alignments import load_phrase_alignments
-    from zerogap.io.translation.phrase_tables import load_phrase_table
-    from zerogap.io.translation.scfg import load_syntax_weights
-    from zerogap.io.translation.scfg import read_grammar as read_synchronous
-    from zerogap.io.translation.weights import load_phrase_weights
-    from zerogap.pipeline.sources import read_text
-    from zerogap.proof.files import solution_from_json
-
     warnings.simplefilter("ignore")
 
     def piece(read: Callable[[Piece], object], name: str) -> Read:
@@ -143,21 +162,15 @@ def proofs() -> tuple[bytes, ...]:
 
 
 def read_npz(data: bytes) -> None:
-    from zerogap.archive import read_archive
-
     read_archive(io.BytesIO(data), "fuzzed", 1)  # type: ignore[arg-type]  # NumPy takes files too
 
 
 def read_job(data: bytes) -> None:
-    from zerogap.batch.job import load_job
-
     job = load_job(Piece("job.toml", data))
     _ = job.made, job.n_workers
 
 
 def archives() -> tuple[bytes, ...]:
-    import numpy as np
-
     found = io.BytesIO()
     header = np.frombuffer(b'{"format": "fuzzed", "version": 1}', dtype=np.uint8)
     np.savez(found, header=header, weights=np.arange(3.0))
@@ -166,31 +179,11 @@ def archives() -> tuple[bytes, ...]:
 
 def problems() -> list[dict[str, Any]]:
     """A small problem of every kind that has files."""
-    from zerogap.io.problems.files import problem_to_json
-    from zerogap.testing.draws import KINDS, draw
-
     return [problem_to_json(draw(kind, seed=0)) for kind in KINDS]
 
 
 def solutions() -> list[dict[str, Any]]:
     """Certificates of every kind."""
-    from zerogap.proof.certificate import (
-        Agreement,
-        CutDuals,
-        DynamicProgram,
-        FactorShares,
-        HeadPrices,
-        Intersection,
-        Leaf,
-        Leaves,
-        Multipliers,
-        Narrowed,
-        Screened,
-        Unsatisfiable,
-    )  # fmt: skip
-    from zerogap.proof.files import solution_to_json
-    from zerogap.proof.solution import Solution, Trace
-
     prices = HeadPrices((1, 2), (0.5, 0.0), (0.0, -0.5))
     shares = FactorShares(0.5, (1,), (2, 3), DynamicProgram())
     certificates = (

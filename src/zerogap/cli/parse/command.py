@@ -41,15 +41,29 @@ def parse_command(
     ],
     model: options.Pipeline = "en",
     tagger: options.TaggerOption = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write here instead of to standard output.", metavar="FILE")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write here instead of to standard output.", metavar="FILE", rich_help_panel="Output"),
+    ] = None,
     format: Annotated[
         str | None,
-        typer.Option(help="conllu, json (a line for every sentence) or tree (a drawing). A text on a terminal is drawn.", metavar="FORMAT"),
+        typer.Option(
+            help="conllu, json (a line for every sentence) or tree (a drawing). A text on a terminal is drawn.",
+            metavar="FORMAT",
+            rich_help_panel="Output",
+        ),
     ] = None,
     tags: options.Tags = "keep",
-    lines: Annotated[bool, typer.Option("--lines", help="In text, every line end is the end of a sentence.")] = False,
+    lines: Annotated[
+        bool, typer.Option("--lines", help="In text, every line end is the end of a sentence.", rich_help_panel="Input")
+    ] = False,
     certificates: Annotated[
-        Path | None, typer.Option(help="Write a line of JSON for every sentence: problem, solution and certificate.", metavar="FILE.jsonl")
+        Path | None,
+        typer.Option(
+            help="Write a line of JSON for every sentence: problem, solution and certificate.",
+            metavar="FILE.jsonl",
+            rich_help_panel="Output",
+        ),
     ] = None,
     on_error: options.OnError = "stop",
     input_format: Annotated[
@@ -57,9 +71,12 @@ def parse_command(
         typer.Option(
             help="auto, text, conllu, conllx, or treebank for one of the two. auto goes by the suffix, then by what the file begins with.",
             metavar="FORMAT",
+            rich_help_panel="Input",
         ),
     ] = "auto",
-    fast: Annotated[bool, typer.Option("--fast", help="The same as --method cascade: trees without a proof.")] = False,
+    fast: Annotated[
+        bool, typer.Option("--fast", help="The same as --method cascade: trees without a proof.", rich_help_panel="Search")
+    ] = False,
     method: Annotated[
         str,
         typer.Option(
@@ -67,6 +84,7 @@ def parse_command(
             " the best of all trees, not only of those that the pruner leaves, for models trained with --penalties, or with --cascade"
             " and --bounds (en is not).",
             metavar="METHOD",
+            rich_help_panel="Search",
         ),
     ] = "auto",
     constituency: options.Constituency = None,
@@ -227,7 +245,7 @@ def answers(
     job: Job, sentences: Iterable[Unparsed], threads: int | None, on_error: str, summary: Summary, steps: Steps
 ) -> Iterator[Answer]:
     """In the order of the sentences. One that cannot be parsed is left out, or stops everything."""
-    from zerogap.pipeline.in_order import mapped, mapped_together
+    from zerogap.relax.parallel import mapped, mapped_together
 
     size, processes = job.pipeline.at_once, not job.keep
     all_found = (

@@ -29,9 +29,15 @@ if TYPE_CHECKING:
 Train = Annotated[str, typer.Argument(help="A treebank: CoNLL-U or CoNLL-X, .gz or not.", metavar="TRAIN")]
 Output = Annotated[Path, typer.Option("--output", "-o", help="Write the model here; one .npz file.", metavar="MODEL")]
 Development = Annotated[
-    str | None, typer.Option("--dev", "--development", help="Another treebank, to report on after every epoch.", metavar="FILE")
+    str | None,
+    typer.Option(
+        "--dev", "--development", help="Another treebank, to report on after every epoch.", metavar="FILE", rich_help_panel="Input"
+    ),
 ]
-Seed = Annotated[int, typer.Option(help="For the order of sentences; the same seed gives the same model.", min=0, metavar="N")]
+Seed = Annotated[
+    int,
+    typer.Option(help="For the order of sentences; the same seed gives the same model.", min=0, metavar="N", rich_help_panel="Learning"),
+]
 
 
 def train_dependency_command(
@@ -45,6 +51,7 @@ def train_dependency_command(
             help="What is scored: first (arcs); sibling (pairs of modifiers too); grandparent (arcs and the head's head); grandsibling"
             " (all of them).",
             metavar="ORDER",
+            rich_help_panel="Model",
         ),
     ] = "grandsibling",
     algorithm: Annotated[
@@ -55,12 +62,15 @@ def train_dependency_command(
             help="mira and perceptron correct the trees that are wrong. crf and bp make right trees likely: crf exactly, for --model first,"
             " bp by loopy belief propagation, for the others.",
             metavar="NAME",
+            rich_help_panel="Learning",
         ),
     ] = "mira",
     columns: Annotated[
         str,
         typer.Option(
-            help="What to learn from. lemma and feats help, but then they must be there in what is to be parsed.", metavar="NAMES"
+            help="What to learn from. lemma and feats help, but then they must be there in what is to be parsed.",
+            metavar="NAMES",
+            rich_help_panel="Input",
         ),
     ] = "form,upos,xpos",
     jackknife: Annotated[
@@ -69,9 +79,10 @@ def train_dependency_command(
             help="Learn from tags as a tagger finds them that was trained on the other parts, of N: for a parser of text.",
             min=2,
             metavar="N",
+            rich_help_panel="Input",
         ),
     ] = None,
-    epochs: Annotated[int, typer.Option(help="Passes over the treebank.", min=0, metavar="N")] = 10,
+    epochs: Annotated[int, typer.Option(help="Passes over the treebank.", min=0, metavar="N", rich_help_panel="Learning")] = 10,
     seed: Seed = 0,
     threshold: Annotated[
         float,
@@ -80,37 +91,62 @@ def train_dependency_command(
             min=0.0,
             max=1.0,
             metavar="SHARE",
+            rich_help_panel="Model",
         ),
     ] = 1e-3,
-    step: Annotated[float, typer.Option(help="The largest step of mira.", min=0.0, metavar="SIZE")] = 1.0,
+    step: Annotated[float, typer.Option(help="The largest step of mira.", min=0.0, metavar="SIZE", rich_help_panel="Learning")] = 1.0,
     patience: Annotated[
-        int | None, typer.Option(help="With --dev, stop after so many epochs that are not better than the best.", min=1, metavar="N")
+        int | None,
+        typer.Option(
+            help="With --dev, stop after so many epochs that are not better than the best.", min=1, metavar="N", rich_help_panel="Learning"
+        ),
     ] = None,
-    max_features: Annotated[int | None, typer.Option(help="Keep no more weights than this, the largest.", min=1, metavar="N")] = None,
+    max_features: Annotated[
+        int | None, typer.Option(help="Keep no more weights than this, the largest.", min=1, metavar="N", rich_help_panel="Model")
+    ] = None,
     min_count: Annotated[
         int,
         typer.Option(
-            help="Features that the right trees have less often get no weight; 0 also learns from wrong trees.", min=0, metavar="N"
+            help="Features that the right trees have less often get no weight; 0 also learns from wrong trees.",
+            min=0,
+            metavar="N",
+            rich_help_panel="Model",
         ),
     ] = 0,
-    non_projective: Annotated[bool, typer.Option("--non-projective", "--nonprojective", help="Arcs may cross.")] = False,
-    relaxed: Annotated[
-        bool, typer.Option("--relaxed", help="With --non-projective: heads learn to choose modifiers without any tree. Faster.")
+    non_projective: Annotated[
+        bool, typer.Option("--non-projective", "--nonprojective", help="Arcs may cross.", rich_help_panel="Model")
     ] = False,
-    multi_root: Annotated[bool, typer.Option("--multi-root", help="Trees may have several roots.")] = False,
-    no_labels: Annotated[bool, typer.Option("--no-labels", help="Learn heads only, no relations.")] = False,
+    relaxed: Annotated[
+        bool,
+        typer.Option(
+            "--relaxed", help="With --non-projective: heads learn to choose modifiers without any tree. Faster.", rich_help_panel="Learning"
+        ),
+    ] = False,
+    multi_root: Annotated[bool, typer.Option("--multi-root", help="Trees may have several roots.", rich_help_panel="Model")] = False,
+    no_labels: Annotated[bool, typer.Option("--no-labels", help="Learn heads only, no relations.", rich_help_panel="Model")] = False,
     factors: Annotated[
         str | None,
         typer.Option(
             help="Score sets of arcs too, and decode exactly by branch and bound: families (grandchildren, great-grandchildren, siblings,"
             " tri-siblings, comb) and files of patterns, with commas.",
             metavar="NAMES",
+            rich_help_panel="Model",
         ),
     ] = None,
-    factor_epochs: Annotated[int, typer.Option(help="With --factors: passes in which they are learned.", min=0, metavar="N")] = 3,
-    heads: Annotated[int, typer.Option(help="With --factors: how many candidate heads a word has; 0 for all.", min=0, metavar="N")] = 10,
+    factor_epochs: Annotated[
+        int, typer.Option(help="With --factors: passes in which they are learned.", min=0, metavar="N", rich_help_panel="Learning")
+    ] = 3,
+    heads: Annotated[
+        int,
+        typer.Option(help="With --factors: how many candidate heads a word has; 0 for all.", min=0, metavar="N", rich_help_panel="Model"),
+    ] = 10,
     bounds: Annotated[
-        bool, typer.Option("--bounds", help="Keep bounds of the weights of larger parts too: then few of many parts have to be scored.")
+        bool,
+        typer.Option(
+            "--bounds",
+            help="Keep bounds of the weights of larger parts too: then few of many parts have to be scored.",
+            rich_help_panel="Model",
+        ),
     ] = False,
     penalties: Annotated[
         bool,
@@ -118,20 +154,34 @@ def train_dependency_command(
             "--penalties",
             help="Learn larger parts that only cost, and fewer features of arcs: nearly as accurate, and zerogap parse"
             " --method exact-cascade proves the best of all trees many times faster.",
+            rich_help_panel="Model",
         ),
     ] = False,
     cascade: Annotated[
         bool,
         typer.Option(
-            "--cascade", help="With --dev: learn models too that are faster, each on what the one before leaves, for zerogap parse --fast."
+            "--cascade",
+            help="With --dev: learn models too that are faster, each on what the one before leaves, for zerogap parse --fast.",
+            rich_help_panel="Model",
         ),
     ] = False,
     pruning_error: Annotated[
-        float, typer.Option(help="With --cascade: of the right arcs of --dev, how many may be pruned.", min=0.0, max=1.0, metavar="SHARE")
+        float,
+        typer.Option(
+            help="With --cascade: of the right arcs of --dev, how many may be pruned.",
+            min=0.0,
+            max=1.0,
+            metavar="SHARE",
+            rich_help_panel="Model",
+        ),
     ] = 0.0215,
     checkpoints: Annotated[
         Path | None,
-        typer.Option(help="Keep the state here after every epoch; training that was interrupted goes on from it.", metavar="FOLDER"),
+        typer.Option(
+            help="Keep the state here after every epoch; training that was interrupted goes on from it.",
+            metavar="FOLDER",
+            rich_help_panel="Running",
+        ),
     ] = None,
     shards: Annotated[
         int,
@@ -139,11 +189,17 @@ def train_dependency_command(
             help="With mira or perceptron: learn trees on so many parts of the treebank at once, and mix the weights after every epoch.",
             min=1,
             metavar="N",
+            rich_help_panel="Running",
         ),
     ] = 1,
-    engine: Annotated[str, typer.Option(help="With --shards: local (processes) or ray.", metavar="ENGINE")] = "local",
+    engine: Annotated[
+        str, typer.Option(help="With --shards: local (processes) or ray.", metavar="ENGINE", rich_help_panel="Running")
+    ] = "local",
     templates: Annotated[
-        Path | None, typer.Option(help="A file with a feature template per line, such as arc: head.form+mod.upos.", metavar="FILE")
+        Path | None,
+        typer.Option(
+            help="A file with a feature template per line, such as arc: head.form+mod.upos.", metavar="FILE", rich_help_panel="Model"
+        ),
     ] = None,
     on_error: options.OnError = "stop",
 ) -> None:
@@ -199,7 +255,7 @@ def train_dependency_command(
         spread: dict[str, Any] = {}
         if shards > 1:
             from zerogap.batch.spreading import spread_over
-            from zerogap.pipeline.in_order import processors
+            from zerogap.relax.parallel import processors
 
             spread = {"shards": shards, "spread": spread_over(engine, min(shards, processors()))}
         parser = train(

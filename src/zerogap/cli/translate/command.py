@@ -37,26 +37,51 @@ def translate_command(
     lm: models.LanguageModelOption = None,
     weights: models.WeightsOption = None,
     config: models.ConfigOption = None,
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="Write here instead of to standard output.", metavar="FILE")] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write here instead of to standard output.", metavar="FILE", rich_help_panel="Output"),
+    ] = None,
     report: Annotated[
-        Path | None, typer.Option(help="Write status, score, bound and gap of every line into this table.", metavar="FILE.tsv")
+        Path | None,
+        typer.Option(
+            help="Write status, score, bound and gap of every line into this table.", metavar="FILE.tsv", rich_help_panel="Output"
+        ),
     ] = None,
     certificates: Annotated[
-        Path | None, typer.Option(help="Write a line of JSON for every sentence: problem, solution and certificate.", metavar="FILE.jsonl")
+        Path | None,
+        typer.Option(
+            help="Write a line of JSON for every sentence: problem, solution and certificate.",
+            metavar="FILE.jsonl",
+            rich_help_panel="Output",
+        ),
     ] = None,
     nbest: Annotated[
-        int, typer.Option("--nbest", help="Write the K best derivations of every sentence, as Moses does.", min=1, metavar="K")
+        int,
+        typer.Option(
+            "--nbest", help="Write the K best derivations of every sentence, as Moses does.", min=1, metavar="K", rich_help_panel="Output"
+        ),
     ] = 1,
     nbest_file: Annotated[
         Path | None,
-        typer.Option("--nbest-file", help="Write n-best lists here, and best translations as usual. Without it, lists are the output."),
+        typer.Option(
+            "--nbest-file",
+            help="Write n-best lists here, and best translations as usual. Without it, lists are the output.",
+            rich_help_panel="Output",
+        ),
     ] = None,
     segments: Annotated[
-        bool, typer.Option("--segments", "-t", help="After every phrase, show which source words it translates, as |0-1|.")
+        bool,
+        typer.Option(
+            "--segments", "-t", help="After every phrase, show which source words it translates, as |0-1|.", rich_help_panel="Output"
+        ),
     ] = False,
     alignment: Annotated[
         Path | None,
-        typer.Option(help="Write which source word goes with which target word, as 0-0 1-2, from the phrase table.", metavar="FILE"),
+        typer.Option(
+            help="Write which source word goes with which target word, as 0-0 1-2, from the phrase table.",
+            metavar="FILE",
+            rich_help_panel="Output",
+        ),
     ] = None,
     markup: asking.MarkupOption = "text",
     require: asking.RequireOption = None,
@@ -68,25 +93,45 @@ def translate_command(
     max_span: models.MaxSpan = None,
     strict: models.Strict = False,
     method: Annotated[
-        str, typer.Option(help="How to search; 'auto' proves every sentence within its time. A wrong name lists all.", metavar="METHOD")
+        str,
+        typer.Option(
+            help="How to search; auto proves every sentence in its time. By phrases, also optimal-beam, staged-beam, lr-tight,"
+            " chang-collins, a-star, ilp, lagrangian, beam; by rules, optimal-beam,"
+            " relaxation, lagrangian, intersection, cube-pruning, ilp.",
+            metavar="METHOD",
+            rich_help_panel="Search",
+        ),
     ] = "auto",
-    stack: Annotated[int | None, typer.Option(help="Hypotheses in a stack of beam search, 100 unless given.", min=1, metavar="N")] = None,
+    stack: Annotated[
+        int | None,
+        typer.Option(help="Hypotheses in a stack of beam search, 100 unless given.", min=1, metavar="N", rich_help_panel="Search"),
+    ] = None,
     pop_limit: Annotated[
-        int | None, typer.Option(help="With a grammar: candidates at a vertex in cube pruning, 200 unless given.", min=1, metavar="N")
+        int | None,
+        typer.Option(
+            help="With a grammar: candidates at a vertex in cube pruning, 200 unless given.", min=1, metavar="N", rich_help_panel="Search"
+        ),
     ] = None,
     time_limit: Annotated[
         float | None,
         typer.Option(
-            help="Seconds for each sentence; then the best translation so far is taken, and its gap is told.", min=0.0, metavar="SECONDS"
+            help="Seconds for each sentence; then the best translation so far is taken, and its gap is told.",
+            min=0.0,
+            metavar="SECONDS",
+            rich_help_panel="Search",
         ),
     ] = None,
     on_error: Annotated[
         str,
         typer.Option(
-            help="What to do with a sentence that no derivation covers within the limits: stop, or empty (an empty line).", metavar="WHAT"
+            help="What to do with a sentence that no derivation covers within the limits: stop, or empty (an empty line).",
+            metavar="WHAT",
+            rich_help_panel="Input",
         ),
     ] = "stop",
-    verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Show on standard error how the gap of every sentence closed.")] = False,
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Show on standard error how the gap of every sentence closed.", rich_help_panel="Output")
+    ] = False,
     engine: Engine = None,
     threads: Threads = None,
 ) -> None:
@@ -301,7 +346,7 @@ def answers(
 ) -> Iterator[Answer]:
     """In the order of the lines. A sentence that cannot be translated becomes an empty line, or stops everything."""
     from zerogap.io.formats.lines import shown
-    from zerogap.pipeline.in_order import mapped
+    from zerogap.relax.parallel import mapped
 
     for answer in mapped(job, enumerate(sentences, start=1), threads):
         if answer.status != "empty":

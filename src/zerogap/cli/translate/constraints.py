@@ -27,15 +27,26 @@ MarkupOption = Annotated[
         help='How to read <n translation="...">words</n>, <zone>, <monotone> and <wall/> in the input: text (they are words), exclusive'
         " (the given translations are the only ones of their words), inclusive (they compete with those of the table).",
         metavar="HOW",
+        rich_help_panel="Input",
     ),
 ]
 RequireOption = Annotated[
     list[str] | None,
-    typer.Option("--require", help="Words that every translation must have, in this order; may be given again.", metavar="WORDS"),
+    typer.Option(
+        "--require",
+        help="Words that every translation must have, in this order; may be given again.",
+        metavar="WORDS",
+        rich_help_panel="Input",
+    ),
 ]
 ForbidOption = Annotated[
     list[str] | None,
-    typer.Option("--forbid", help="Words that no translation may have, one after the other; may be given again.", metavar="WORDS"),
+    typer.Option(
+        "--forbid",
+        help="Words that no translation may have, one after the other; may be given again.",
+        metavar="WORDS",
+        rich_help_panel="Input",
+    ),
 ]
 RequiredFile = Annotated[
     Path | None,
@@ -43,10 +54,12 @@ RequiredFile = Annotated[
         "--required",
         help=f"A line for every line of the input: the phrases that its translation must have, parted by {BAR}.",
         metavar="FILE",
+        rich_help_panel="Input",
     ),
 ]
 ForbiddenFile = Annotated[
-    Path | None, typer.Option("--forbidden", help="The same for phrases that its translation must not have.", metavar="FILE")
+    Path | None,
+    typer.Option("--forbidden", help="The same for phrases that its translation must not have.", metavar="FILE", rich_help_panel="Input"),
 ]
 
 

@@ -22,11 +22,21 @@ SPACES = re.compile(r"[ \t\r\n\f\v]+")  # not others: a word may hold one, as ph
 
 PhraseTableOption = Annotated[
     Path | None,
-    typer.Option("--phrase-table", help="Phrases as Moses has them: source ||| target ||| scores, .gz or not.", metavar="FILE"),
+    typer.Option(
+        "--phrase-table",
+        help="Phrases as Moses has them: source ||| target ||| scores, .gz or not.",
+        metavar="FILE",
+        rich_help_panel="Model",
+    ),
 ]
 GrammarOption = Annotated[
     Path | None,
-    typer.Option("--grammar", help="In place of phrases, rules: [X] ||| source ||| target ||| name=value ..., .gz or not.", metavar="FILE"),
+    typer.Option(
+        "--grammar",
+        help="In place of phrases, rules: [X] ||| source ||| target ||| name=value ..., .gz or not.",
+        metavar="FILE",
+        rich_help_panel="Model",
+    ),
 ]
 TreeRulesOption = Annotated[
     Path | None,
@@ -35,11 +45,17 @@ TreeRulesOption = Annotated[
         help="In place of phrases, rules over parse trees: (NP (DT the) \\[NN,1]) ||| \\[1] le ||| name=value ..., .gz or not."
         " Every line of the input is then a tree in brackets.",
         metavar="FILE",
+        rich_help_panel="Model",
     ),
 ]
 LanguageModelOption = Annotated[
     Path | None,
-    typer.Option("--lm", help="A language model in the ARPA format, .gz or not; for grammars, also a binary one of KenLM.", metavar="FILE"),
+    typer.Option(
+        "--lm",
+        help="A language model in the ARPA format, .gz or not; for grammars, also a binary one of KenLM.",
+        metavar="FILE",
+        rich_help_panel="Model",
+    ),
 ]
 WeightsOption = Annotated[
     Path | None,
@@ -47,14 +63,21 @@ WeightsOption = Annotated[
         "--weights",
         help="The weight of every feature: names and numbers in a section \\[phrase] or \\[hiero], or the \\[weight] of a moses.ini.",
         metavar="FILE",
+        rich_help_panel="Model",
     ),
 ]
 ConfigOption = Annotated[
-    Path | None, typer.Option("--config", help="A moses.ini, in place of --phrase-table, --lm and --weights.", metavar="FILE")
+    Path | None,
+    typer.Option("--config", help="A moses.ini, in place of --phrase-table, --lm and --weights.", metavar="FILE", rich_help_panel="Model"),
 ]
 DistortionLimit = Annotated[
     int | None,
-    typer.Option("--distortion-limit", help="Words that a jump may pass, in place of what the weights say; -1 for no limit.", min=-1),
+    typer.Option(
+        "--distortion-limit",
+        help="Words that a jump may pass, in place of what the weights say; -1 for no limit.",
+        min=-1,
+        rich_help_panel="Model",
+    ),
 ]
 Reordering = Annotated[
     str,
@@ -63,12 +86,18 @@ Reordering = Annotated[
         help="limit: every jump is within the limit. moses: besides, no phrase may begin where the way back to the first untranslated word"
         " would be too far, as Moses has it.",
         metavar="RULE",
+        rich_help_panel="Model",
     ),
 ]
 MaxSpan = Annotated[
-    int | None, typer.Option("--max-span", help="Source words that one rule may cover, in place of what the weights say.", min=1)
+    int | None,
+    typer.Option(
+        "--max-span", help="Source words that one rule may cover, in place of what the weights say.", min=1, rich_help_panel="Model"
+    ),
 ]
-Strict = Annotated[bool, typer.Option("--strict", help="With a grammar: words without a rule are not passed through.")]
+Strict = Annotated[
+    bool, typer.Option("--strict", help="With a grammar: words without a rule are not passed through.", rich_help_panel="Model")
+]
 
 
 @dataclass(frozen=True, slots=True)

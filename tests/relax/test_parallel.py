@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from zerogap.errors import InputError
-from zerogap.pipeline.in_order import AHEAD, CHUNK, LARGE_CHUNK, mapped, mapped_together
-from zerogap.pipeline.workers import WorkerLost, can_fork
+from zerogap.relax.parallel import AHEAD, CHUNK, LARGE_CHUNK, can_fork, mapped, mapped_together
+from zerogap.relax.processes import WorkerLost
 
 forking = pytest.mark.skipif(not can_fork(), reason="this system cannot fork safely")
 
@@ -144,7 +144,7 @@ def test_leaving_early_ends_the_processes():
 def test_processes_end_with_their_parent():
     program = """
 import os, sys, time
-from zerogap.pipeline.in_order import mapped
+from zerogap.relax.parallel import mapped
 results = mapped(lambda x: os.getpid(), iter(int, 1), 2, processes=True)
 print(len(set(next(results) for _ in range(5000))), next(results), flush=True)
 time.sleep(60)

@@ -11,7 +11,6 @@ import multiprocessing
 import pickle
 import queue
 import signal
-import sys
 from collections.abc import Callable, Sequence
 from multiprocessing.connection import Connection
 from typing import Any
@@ -21,11 +20,6 @@ from zerogap.errors import ZerogapError
 
 class WorkerLost(ZerogapError):
     """A process ended that should have answered: perhaps there was too little memory."""
-
-
-def can_fork() -> bool:
-    """Whether it is safe: system libraries of macOS do not survive it."""
-    return sys.platform.startswith("linux")
 
 
 class Workers:
