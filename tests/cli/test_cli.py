@@ -84,7 +84,7 @@ def test_bad_files_are_exit_code_1(tmp_path, content, message):
 
 def test_unknown_method_and_missing_file(tmp_path):
     done = run("decode", UNITED, "--method", "beam")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "Known: auto" in done.stderr
     assert run("decode", tmp_path / "none.json").returncode == 1
 

@@ -13,7 +13,6 @@ import typer
 from zerogap.cli.options import Threads
 from zerogap.cli.terminal import GAP_LEFT_OPEN, counted, progress
 from zerogap.cli.translate import models
-from zerogap.cli.translate.command import REPORT, Job, Wanted
 from zerogap.cli.translate.models import ModelFiles, read_sentences
 from zerogap.errors import FormatError, InputError, InvalidStructure
 
@@ -112,6 +111,7 @@ class Known:
 
 def read_report(path: Path) -> dict[int, Known]:
     """Scores and bounds by line, of a table that `zerogap translate --report` wrote."""
+    from zerogap.cli.translate.lines import REPORT
     from zerogap.io.formats.lines import read_lines
 
     known: dict[int, Known] = {}
@@ -187,6 +187,7 @@ def decoded(
     files: ModelFiles, path: str, other: str, column: str | None, tolerance: float, time_limit: float | None, threads: int | None
 ) -> Audit:
     """Decodes the sentences, and scores the other decoder's derivations again where it shows them."""
+    from zerogap.cli.translate.lines import Job, Wanted
     from zerogap.relax.parallel import mapped
 
     sentences = read_sentences(path)

@@ -20,14 +20,15 @@ from zerogap.cli.evaluate.constituency import evaluate_constituency_command
 from zerogap.cli.evaluate.dependency import evaluate_dependency_command
 from zerogap.cli.evaluate.sequence import evaluate_app
 from zerogap.cli.evaluate.translation import evaluate_translation_command
-from zerogap.cli.label import label_command
+from zerogap.cli.label.command import label_command
 from zerogap.cli.parse.command import parse_command
 from zerogap.cli.run import run_command
 from zerogap.cli.serve import serve_command
 from zerogap.cli.terminal import BAD_INPUT, WRONG_USAGE
 from zerogap.cli.train.constituency import train_constituency_command
-from zerogap.cli.train.dependency import train_dependency_command, train_tagger_command
+from zerogap.cli.train.dependency import train_dependency_command
 from zerogap.cli.train.sequence import train_app
+from zerogap.cli.train.tagger import train_tagger_command
 from zerogap.cli.translate.command import translate_command
 from zerogap.cli.verify import verify_command
 from zerogap.errors import UnknownMethod, ZerogapError

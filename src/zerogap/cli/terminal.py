@@ -8,6 +8,7 @@ import time
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import typer
 
@@ -21,6 +22,10 @@ MAX_NOTES = 10
 
 def counted(n: int, what: str) -> str:
     return f"{n:,} {what}{'' if n == 1 else 's'}"
+
+
+def size_of(path: Path) -> str:
+    return f"{path.stat().st_size / 1e6:.1f} MB"
 
 
 @contextmanager

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zerogap.cli import options
-from zerogap.cli.parse.command import TAGS, Job, answers, load_pipeline, tell
 from zerogap.cli.terminal import Summary, check_choices, placed, progress
 from zerogap.errors import FormatError
 from zerogap.pipeline.treebanks import COLUMNS, Skipped, read_records
 
 if TYPE_CHECKING:
+    from zerogap.cli.parse.dependency import Job
     from zerogap.io.formats.conllu import ConlluRecord
     from zerogap.pipeline.document import ParsedSentence
 
@@ -46,6 +46,7 @@ def evaluate_dependency_command(
 
     [bold]zerogap evaluate dependency test.conllu --model en --text[/bold] begins with the bare text.
     """
+    from zerogap.cli.parse.dependency import TAGS, tell
     from zerogap.dependency.aligned_evaluation import evaluate_text
     from zerogap.dependency.evaluation import evaluate
 
@@ -75,6 +76,7 @@ def parsed_by(
     model: str, tagger: str | None, gold: list[ConlluRecord], *, path: str, tags: str, text: bool, threads: int | None
 ) -> tuple[list[ParsedSentence], Summary, Job]:
     """The sentences of a treebank, or its text, parsed."""
+    from zerogap.cli.parse.dependency import Job, answers, load_pipeline
     from zerogap.pipeline.sources import Unparsed, from_text
 
     pipeline = load_pipeline(model, tagger)

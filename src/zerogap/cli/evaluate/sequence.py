@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zerogap.cli import options
-from zerogap.cli.label import label_records, tagger_of
 from zerogap.cli.options import names_of
 from zerogap.cli.terminal import Summary, progress
 from zerogap.errors import FormatError
@@ -42,6 +41,7 @@ def evaluate_sequence_command(
 
     [bold]zerogap evaluate sequence test.txt --model names.npz[/bold]
     """
+    from zerogap.cli.label.sequences import label_records, tagger_of
     from zerogap.io.formats.examples import read_records
     from zerogap.sequence.evaluation import evaluate
 

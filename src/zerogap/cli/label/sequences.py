@@ -1,4 +1,4 @@
-"""`zerogap label`: sequences in, the same sequences with the best labels out, and a proof of each if asked."""
+"""Labels sequences for `zerogap label`: reads sequences, decodes them on several threads, writes them with their labels."""
 
 from __future__ import annotations
 
@@ -7,15 +7,21 @@ from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
-from zerogap.cli import options
 from zerogap.cli.options import names_of
 from zerogap.cli.run import do, job_of_command
 from zerogap.cli.terminal import Steps, Summary, check_choices, placed, progress
 from zerogap.errors import Infeasible
+from zerogap.io.formats.examples import read_records
+from zerogap.io.formats.lines import shown, writing
+from zerogap.io.problems.proofs import proof_line
+from zerogap.io.rules.files import load_constraints
+from zerogap.relax.parallel import mapped
+from zerogap.sequence.decoding.methods import METHODS, decode
+from zerogap.sequence.model import SequenceModel
 
 if TYPE_CHECKING:
     from zerogap.io.formats.examples import Record
@@ -27,69 +33,67 @@ if TYPE_CHECKING:
 POLICIES = ("stop", "skip", "unconstrained")
 
 
-def label_command(
-    model: Annotated[Path, typer.Argument(help="A model, as zerogap train sequence writes it.", metavar="MODEL")],
-    input: Annotated[str, typer.Argument(help="Sequences: columns or JSON lines, .gz or not; - for standard input.", metavar="INPUT")],
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write here instead of to standard output.", metavar="FILE", rich_help_panel="Output"),
-    ] = None,
-    constraints: options.Constraints = None,
-    no_constraints: options.NoConstraints = False,
-    on_infeasible: options.OnInfeasible = "stop",
-    keep_labels: Annotated[
-        bool,
-        typer.Option(
-            "--keep-labels",
-            help="Keep labels that are there: new ones in a further column, or as 'predicted' in JSON.",
-            rich_help_panel="Output",
-        ),
-    ] = False,
-    certificates: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write a line of JSON for every sequence: problem, solution and certificate.",
-            metavar="FILE.jsonl",
-            rich_help_panel="Output",
-        ),
-    ] = None,
-    method: options.Method = "auto",
-    time_limit: options.TimeLimit = None,
-    columns: options.Columns = None,
-    comments: options.Comments = False,
-    format: options.Format = "auto",
-    engine: options.Engine = None,
-    threads: options.Threads = None,
-) -> None:
-    """Label sequences with a trained model, and prove that no labels score higher.
+@dataclass(frozen=True, slots=True)
+class LabelOptions:
+    """The options of the command, as they were given."""
 
-    The output has the format of the input, with the labels added or replaced and all else as it was.
+    model: Path
+    input: str
+    output: Path | None
+    constraints: Path | None
+    no_constraints: bool
+    on_infeasible: str
+    keep_labels: bool
+    certificates: Path | None
+    method: str
+    time_limit: float | None
+    columns: str | None
+    comments: bool
+    format: str
+    engine: str | None
+    threads: int | None
 
-    [bold]zerogap label names.npz news.txt -o labelled.txt[/bold]
 
-    [bold]cat news.txt | zerogap label names.npz - --no-constraints[/bold]
-
-    [bold]zerogap label cite.npz refs.jsonl --constraints rules.yaml --certificates proofs.jsonl -o labelled.jsonl[/bold]
-    """
-    from zerogap.io.formats.examples import read_records
-    from zerogap.io.formats.lines import writing
-    from zerogap.io.problems.proofs import proof_line
-
-    if engine is not None:
+def run(options: LabelOptions) -> None:
+    if options.engine is not None:
         chosen = {
-            "model": str(model), "constraints": None if constraints is None else str(constraints), "no_constraints": no_constraints,
-            "keep_labels": keep_labels, "method": method, "time_limit": time_limit, "columns": names_of(columns), "comments": comments,
-            "certificates": certificates is not None,
-        }  # fmt: skip
-        do(job_of_command("label", input, output, engine, chosen, workers=threads, format=format))
+            "model": str(options.model),
+            "constraints": None if options.constraints is None else str(options.constraints),
+            "no_constraints": options.no_constraints,
+            "keep_labels": options.keep_labels,
+            "method": options.method,
+            "time_limit": options.time_limit,
+            "columns": names_of(options.columns),
+            "comments": options.comments,
+            "certificates": options.certificates is not None,
+        }
+        do(job_of_command("label", options.input, options.output, options.engine, chosen, workers=options.threads, format=options.format))
         return
-    tagger = tagger_of(model, constraints, no_constraints, on_infeasible, method, time_limit, threads)
-    records = read_records(input, columns=names_of(columns), labelled=frozenset(tagger.model.labels), comments=comments, format=format)
+    tagger = tagger_of(
+        options.model,
+        options.constraints,
+        options.no_constraints,
+        options.on_infeasible,
+        options.method,
+        options.time_limit,
+        options.threads,
+    )
+    records = read_records(
+        options.input,
+        columns=names_of(options.columns),
+        labelled=frozenset(tagger.model.labels),
+        comments=options.comments,
+        format=options.format,
+    )
     summary = Summary("sequence")
-    with progress("labelling") as steps, writing(output) as out, writing(certificates) if certificates else nullcontext() as proofs:
-        for answer in label_records(tagger, records, input, summary, steps):
+    with (
+        progress("labelling") as steps,
+        writing(options.output) as out,
+        writing(options.certificates) if options.certificates else nullcontext() as proofs,
+    ):
+        for answer in label_records(tagger, records, options.input, summary, steps):
             with placed(answer.where):
-                out.write(answer.record.written(answer.labels, keep=keep_labels))
+                out.write(answer.record.written(answer.labels, keep=options.keep_labels))
             if proofs is not None:
                 proofs.write(proof_line(answer.problem, answer.solution, {"line": answer.record.line}))
     summary.tell()
@@ -133,10 +137,6 @@ def tagger_of(
     threads: int | None,
 ) -> Tagger:
     """Loads what is needed, and finds what is wrong with it before any input is read."""
-    from zerogap.io.rules.files import load_constraints
-    from zerogap.sequence.decoding.methods import METHODS
-    from zerogap.sequence.model import SequenceModel
-
     if constraints is not None and no_constraints:
         raise typer.BadParameter("--constraints and --no-constraints exclude each other.")
     check_choices(("--on-infeasible", on_infeasible, POLICIES), ("method", method, METHODS))
@@ -149,9 +149,6 @@ def label_records(
     tagger: Tagger, records: Iterable[Record], path: str | os.PathLike[str], summary: Summary, steps: Steps
 ) -> Iterator[Answer]:
     """Answers in the order of the records. A sequence without one is left out, or stops everything, as the tagger says."""
-    from zerogap.io.formats.lines import shown
-    from zerogap.relax.parallel import mapped
-    from zerogap.sequence.decoding.methods import decode
 
     def solve(record: Record) -> tuple[Record, Problem, Solution[Any] | Infeasible]:
         with placed(f"{shown(path)}, line {record.line}"):
@@ -182,8 +179,6 @@ def answer_of(
     if tagger.on_infeasible == "stop" and isinstance(found, Infeasible):
         raise Infeasible(f"{reason} (--on-infeasible skip or unconstrained goes on.)", found.conflict)
     if tagger.on_infeasible == "unconstrained":
-        from zerogap.sequence.decoding.methods import decode
-
         summary.note(f"{reason} Labelled without constraints.")
         free = tagger.model.problem(record.example, constraints=())
         solution = decode(free)
