@@ -24,7 +24,7 @@ def trees(tmp_path_factory):
 @pytest.fixture(scope="module")
 def models(trees, tmp_path_factory):
     """A model of every kind."""
-    from zerogap.cli.train.constituency import TRAINERS, read
+    from zerogap.cli.train.trees import TRAINERS, read
     from zerogap.constituency.files import save_model
 
     folder = tmp_path_factory.mktemp("models")

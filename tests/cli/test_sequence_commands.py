@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 
 import zerogap
-from zerogap.cli.label import sequences as label_module
 from zerogap.cli.main import main
 from zerogap.io.problems.files import problem_from_json
 from zerogap.io.rules.files import load_constraints

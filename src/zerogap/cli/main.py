@@ -18,7 +18,7 @@ from zerogap.cli.decode import decode_command
 from zerogap.cli.doctor import doctor_command
 from zerogap.cli.evaluate.constituency import evaluate_constituency_command
 from zerogap.cli.evaluate.dependency import evaluate_dependency_command
-from zerogap.cli.evaluate.sequence import evaluate_app
+from zerogap.cli.evaluate.sequence import evaluate_sequence_command
 from zerogap.cli.evaluate.translation import evaluate_translation_command
 from zerogap.cli.label.command import label_command
 from zerogap.cli.parse.command import parse_command
@@ -27,12 +27,14 @@ from zerogap.cli.serve import serve_command
 from zerogap.cli.terminal import BAD_INPUT, WRONG_USAGE
 from zerogap.cli.train.constituency import train_constituency_command
 from zerogap.cli.train.dependency import train_dependency_command
-from zerogap.cli.train.sequence import train_app
+from zerogap.cli.train.sequence import train_sequence_command
 from zerogap.cli.train.tagger import train_tagger_command
 from zerogap.cli.translate.command import translate_command
 from zerogap.cli.verify import verify_command
 from zerogap.errors import UnknownMethod, ZerogapError
 
+evaluate_app = typer.Typer(no_args_is_help=True, help="Compare predictions with what is right.", rich_markup_mode="rich")
+train_app = typer.Typer(no_args_is_help=True, help="Train a model from examples.", rich_markup_mode="rich")
 COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "parse": parse_command,
     "translate": translate_command,
@@ -48,9 +50,11 @@ COMMANDS: dict[str, Callable[..., None] | typer.Typer] = {
     "doctor": doctor_command,
     "compile": compile_command,
 }
+train_app.command("sequence")(train_sequence_command)
 train_app.command("dependency")(train_dependency_command)
 train_app.command("tagger")(train_tagger_command)
 train_app.command("constituency")(train_constituency_command)
+evaluate_app.command("sequence")(evaluate_sequence_command)
 evaluate_app.command("dependency")(evaluate_dependency_command)
 evaluate_app.command("constituency")(evaluate_constituency_command)
 evaluate_app.command("translation")(evaluate_translation_command)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from zerogap.cli import options
-from zerogap.cli.translate import models as translation
+from zerogap.cli.translate import options as translation
 from zerogap.errors import FormatError
 
 if TYPE_CHECKING:
+    from zerogap.cli.translate.models import ModelFiles
     from zerogap.serve.models import Models
 
 TOKEN = "ZEROGAP_TOKEN"
@@ -85,12 +86,13 @@ def serve_command(
 
     [bold]ZEROGAP_TOKEN=... zerogap serve --host 0.0.0.0 --max-requests 200[/bold]
     """
+    from zerogap.cli.translate.models import ModelFiles
     from zerogap.serve.limits import Limits
     from zerogap.serve.server import Address, serve
 
     address = Address(host, port, token_in(token_file), no_token)
     limits = Limits(max_body * 1024, max_batch * 1024, max_words, max_seconds, max_requests, max_memory << 20)
-    files = translation.ModelFiles(phrase_table, grammar, lm, weights, config)
+    files = ModelFiles(phrase_table, grammar, lm, weights, config)
     if files.given:
         files.check()
     begin = time.perf_counter()
@@ -122,7 +124,7 @@ def token_in(path: Path | None) -> str | None:
     return found
 
 
-def loaded(model: str, tagger: str | None, labels: Path | None, trees: Path | None, files: translation.ModelFiles) -> Models:
+def loaded(model: str, tagger: str | None, labels: Path | None, trees: Path | None, files: ModelFiles) -> Models:
     """All models that were named; `--model none` leaves the parser out."""
     from zerogap.serve.models import Models
 

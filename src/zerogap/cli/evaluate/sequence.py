@@ -15,10 +15,7 @@ from zerogap.errors import FormatError
 if TYPE_CHECKING:
     from zerogap.io.formats.examples import Record
 
-evaluate_app = typer.Typer(no_args_is_help=True, help="Compare predictions with what is right.", rich_markup_mode="rich")
 
-
-@evaluate_app.command("sequence")
 def evaluate_sequence_command(
     gold: Annotated[str, typer.Argument(help="Sequences with the right labels: columns or JSON lines.", metavar="GOLD")],
     predicted: Annotated[str | None, typer.Argument(help="The same sequences with predicted labels.", metavar="PREDICTED")] = None,

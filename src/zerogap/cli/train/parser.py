@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from zerogap.batch.spreading import spread_over
 from zerogap.cli.terminal import counted, progress, size_of
-from zerogap.cli.train.sequence import check_target, read_templates
+from zerogap.cli.train.files import check_target, read_templates
 from zerogap.cli.training_checks import check_cascade, check_penalties, factors_named
 from zerogap.dependency.cascade.exact import COST
 from zerogap.dependency.evaluation import evaluate

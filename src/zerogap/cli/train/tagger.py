@@ -11,7 +11,6 @@ import typer
 from zerogap.cli import options
 from zerogap.cli.terminal import counted, placed, progress, size_of
 from zerogap.cli.train.dependency import Development, Output, Seed, Train
-from zerogap.cli.train.sequence import check_target
 from zerogap.pipeline.treebanks import Skipped, read_tagged
 
 if TYPE_CHECKING:
@@ -32,6 +31,7 @@ def train_tagger_command(
 
     Beside a parser it makes a pipeline: [bold]zerogap parse article.txt --model mine[/bold]
     """
+    from zerogap.cli.train.files import check_target
     from zerogap.sequence.tagger.training import train_tagger
 
     check_target(output)

@@ -8,18 +8,17 @@ from typing import Annotated
 import typer
 
 from zerogap.cli.options import Engine, Threads
-from zerogap.cli.translate import constraints as asking
-from zerogap.cli.translate import models
+from zerogap.cli.translate import options as translation
 
 
 def translate_command(
     input: Annotated[str, typer.Argument(help="A sentence on every line, its words parted by blanks; .gz or not; - for standard input.")],
-    phrase_table: models.PhraseTableOption = None,
-    grammar: models.GrammarOption = None,
-    tree_rules: models.TreeRulesOption = None,
-    lm: models.LanguageModelOption = None,
-    weights: models.WeightsOption = None,
-    config: models.ConfigOption = None,
+    phrase_table: translation.PhraseTableOption = None,
+    grammar: translation.GrammarOption = None,
+    tree_rules: translation.TreeRulesOption = None,
+    lm: translation.LanguageModelOption = None,
+    weights: translation.WeightsOption = None,
+    config: translation.ConfigOption = None,
     output: Annotated[
         Path | None,
         typer.Option("--output", "-o", help="Write here instead of to standard output.", metavar="FILE", rich_help_panel="Output"),
@@ -66,15 +65,15 @@ def translate_command(
             rich_help_panel="Output",
         ),
     ] = None,
-    markup: asking.MarkupOption = "text",
-    require: asking.RequireOption = None,
-    forbid: asking.ForbidOption = None,
-    required: asking.RequiredFile = None,
-    forbidden: asking.ForbiddenFile = None,
-    distortion_limit: models.DistortionLimit = None,
-    reordering: models.Reordering = "limit",
-    max_span: models.MaxSpan = None,
-    strict: models.Strict = False,
+    markup: translation.MarkupOption = "text",
+    require: translation.RequireOption = None,
+    forbid: translation.ForbidOption = None,
+    required: translation.RequiredFile = None,
+    forbidden: translation.ForbiddenFile = None,
+    distortion_limit: translation.DistortionLimit = None,
+    reordering: translation.Reordering = "limit",
+    max_span: translation.MaxSpan = None,
+    strict: translation.Strict = False,
     method: Annotated[
         str,
         typer.Option(

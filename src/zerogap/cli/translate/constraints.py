@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from zerogap.cli.terminal import check_choices
+from zerogap.cli.translate.options import BAR
 from zerogap.errors import FormatError
+from zerogap.io.formats.lines import read_lines, shown
+from zerogap.io.translation.markup import parse_marked
+from zerogap.translation.phrases.markup import MarkedSentence, constraints_of
+from zerogap.translation.translators import PhraseTranslator
 
 if TYPE_CHECKING:
     from zerogap.problems.translation.phrase_constraints import Constraints, Words
@@ -18,49 +23,6 @@ if TYPE_CHECKING:
     from zerogap.translation.translators import Translator
 
 MARKUPS = ("text", "exclusive", "inclusive")
-BAR = "|||"
-
-MarkupOption = Annotated[
-    str,
-    typer.Option(
-        "--markup",
-        help='How to read <n translation="...">words</n>, <zone>, <monotone> and <wall/> in the input: text (they are words), exclusive'
-        " (the given translations are the only ones of their words), inclusive (they compete with those of the table).",
-        metavar="HOW",
-        rich_help_panel="Input",
-    ),
-]
-RequireOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--require",
-        help="Words that every translation must have, in this order; may be given again.",
-        metavar="WORDS",
-        rich_help_panel="Input",
-    ),
-]
-ForbidOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--forbid",
-        help="Words that no translation may have, one after the other; may be given again.",
-        metavar="WORDS",
-        rich_help_panel="Input",
-    ),
-]
-RequiredFile = Annotated[
-    Path | None,
-    typer.Option(
-        "--required",
-        help=f"A line for every line of the input: the phrases that its translation must have, parted by {BAR}.",
-        metavar="FILE",
-        rich_help_panel="Input",
-    ),
-]
-ForbiddenFile = Annotated[
-    Path | None,
-    typer.Option("--forbidden", help="The same for phrases that its translation must not have.", metavar="FILE", rich_help_panel="Input"),
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +49,6 @@ class Asked:
 
 def read_marked(path: str) -> list[MarkedSentence]:
     """The lines of a file, with what their tags ask for."""
-    from zerogap.io.formats.lines import read_lines, shown
-    from zerogap.io.translation.markup import parse_marked
-
     return [parse_marked(line.removeprefix("\ufeff") if n == 1 else line, f"{shown(path)}, line {n}") for n, line in read_lines(path)]
 
 
@@ -97,9 +56,6 @@ def constraints_of_lines(
     asked: Asked, sentences: Sequence[Sequence[str]], marked: Sequence[MarkedSentence] | None, translator: Translator
 ) -> list[Constraints]:
     """What is asked of the translation of every line."""
-    from zerogap.translation.phrases.markup import MarkedSentence, constraints_of
-    from zerogap.translation.translators import PhraseTranslator
-
     assert isinstance(translator, PhraseTranslator)
     weights = translator.model.weights
     lines = marked if marked is not None else [MarkedSentence(tuple(words)) for words in sentences]
@@ -118,8 +74,6 @@ def constraints_of_lines(
 
 def read_phrases(path: Path, n_lines: int) -> list[tuple[Words, ...]]:
     """The phrases of every line; as many lines as there are sentences."""
-    from zerogap.io.formats.lines import read_lines, shown
-
     rows = [tuple(tuple(part.split()) for part in line.split(BAR) if part.split()) for _, line in read_lines(path)]
     if len(rows) != n_lines:
         raise FormatError(f"{shown(path)} has {len(rows):,} lines: expected {n_lines:,}, one for every line of the input.")

@@ -7,97 +7,30 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
 from zerogap.cli.terminal import check_choices, progress
 from zerogap.errors import FormatError
+from zerogap.io.formats.brackets import tree_from_text
+from zerogap.io.formats.lines import read_lines
+from zerogap.io.translation.arpa import load_language_model
+from zerogap.io.translation.kenlm_files import is_kenlm_binary, load_kenlm
+from zerogap.io.translation.moses_ini import load_moses_config
+from zerogap.io.translation.phrase_tables import load_phrase_table
+from zerogap.io.translation.scfg import load_syntax_weights, read_grammar
+from zerogap.io.translation.tree_rules import node_of, read_tree_rules
+from zerogap.io.translation.weights import SCORES, load_phrase_weights, weights_of_file
+from zerogap.problems.translation.phrases import REORDERINGS
+from zerogap.translation.forests.grammar import MAX_SPAN
+from zerogap.translation.translators import grammar_translator, phrase_translator, tree_translator
 
 if TYPE_CHECKING:
     from zerogap.problems.translation.language_model import LanguageModel
     from zerogap.translation.translators import Asked, Translator
 
 SPACES = re.compile(r"[ \t\r\n\f\v]+")  # not others: a word may hold one, as phrase tables have it
-
-PhraseTableOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--phrase-table",
-        help="Phrases as Moses has them: source ||| target ||| scores, .gz or not.",
-        metavar="FILE",
-        rich_help_panel="Model",
-    ),
-]
-GrammarOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--grammar",
-        help="In place of phrases, rules: [X] ||| source ||| target ||| name=value ..., .gz or not.",
-        metavar="FILE",
-        rich_help_panel="Model",
-    ),
-]
-TreeRulesOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--tree-rules",
-        help="In place of phrases, rules over parse trees: (NP (DT the) \\[NN,1]) ||| \\[1] le ||| name=value ..., .gz or not."
-        " Every line of the input is then a tree in brackets.",
-        metavar="FILE",
-        rich_help_panel="Model",
-    ),
-]
-LanguageModelOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--lm",
-        help="A language model in the ARPA format, .gz or not; for grammars, also a binary one of KenLM.",
-        metavar="FILE",
-        rich_help_panel="Model",
-    ),
-]
-WeightsOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--weights",
-        help="The weight of every feature: names and numbers in a section \\[phrase] or \\[hiero], or the \\[weight] of a moses.ini.",
-        metavar="FILE",
-        rich_help_panel="Model",
-    ),
-]
-ConfigOption = Annotated[
-    Path | None,
-    typer.Option("--config", help="A moses.ini, in place of --phrase-table, --lm and --weights.", metavar="FILE", rich_help_panel="Model"),
-]
-DistortionLimit = Annotated[
-    int | None,
-    typer.Option(
-        "--distortion-limit",
-        help="Words that a jump may pass, in place of what the weights say; -1 for no limit.",
-        min=-1,
-        rich_help_panel="Model",
-    ),
-]
-Reordering = Annotated[
-    str,
-    typer.Option(
-        "--reordering",
-        help="limit: every jump is within the limit. moses: besides, no phrase may begin where the way back to the first untranslated word"
-        " would be too far, as Moses has it.",
-        metavar="RULE",
-        rich_help_panel="Model",
-    ),
-]
-MaxSpan = Annotated[
-    int | None,
-    typer.Option(
-        "--max-span", help="Source words that one rule may cover, in place of what the weights say.", min=1, rich_help_panel="Model"
-    ),
-]
-Strict = Annotated[
-    bool, typer.Option("--strict", help="With a grammar: words without a rule are not passed through.", rich_help_panel="Model")
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,8 +59,6 @@ class ModelFiles:
 
     def check(self) -> None:
         """Finds what is missing or too much before anything is read."""
-        from zerogap.problems.translation.phrases import REORDERINGS
-
         check_choices(("--reordering", self.reordering, REORDERINGS))
         if self.config is not None:
             if self.phrase_table or self.grammar or self.tree_rules or self.language_model or self.weights:
@@ -155,11 +86,6 @@ class ModelFiles:
         return self.load_grammar(sentences) if self.grammar is not None else self.load_phrases(sentences)
 
     def load_tree_rules(self) -> Translator:
-        from zerogap.io.formats.brackets import tree_from_text
-        from zerogap.io.translation.scfg import load_syntax_weights
-        from zerogap.io.translation.tree_rules import node_of, read_tree_rules
-        from zerogap.translation.translators import tree_translator
-
         assert self.tree_rules is not None
         assert self.weights is not None
         assert self.language_model is not None
@@ -171,10 +97,6 @@ class ModelFiles:
         return tree_translator(rules, weights, language_model, lambda text: node_of(tree_from_text(text)), strict=self.strict)
 
     def load_grammar(self, sentences: Sequence[Sequence[str]] | None) -> Translator:
-        from zerogap.io.translation.scfg import load_syntax_weights, read_grammar
-        from zerogap.translation.forests.grammar import MAX_SPAN
-        from zerogap.translation.translators import grammar_translator
-
         assert self.grammar is not None
         assert self.weights is not None
         assert self.language_model is not None
@@ -188,13 +110,6 @@ class ModelFiles:
         return grammar_translator(grammar, weights, language_model, strict=self.strict)
 
     def load_phrases(self, sentences: Sequence[Sequence[str]] | None) -> Translator:
-        from zerogap.io.translation.arpa import load_language_model
-        from zerogap.io.translation.kenlm_files import is_kenlm_binary
-        from zerogap.io.translation.moses_ini import load_moses_config
-        from zerogap.io.translation.phrase_tables import load_phrase_table
-        from zerogap.io.translation.weights import SCORES, load_phrase_weights, weights_of_file
-        from zerogap.translation.translators import phrase_translator
-
         names: tuple[str, ...] = ()  # of Moses
         if self.config is not None:
             found = load_moses_config(self.config)
@@ -217,22 +132,15 @@ class ModelFiles:
 
     def table_path(self) -> Path | None:
         """The phrase table, also if a configuration names it."""
-        from zerogap.io.translation.moses_ini import load_moses_config
-
         return load_moses_config(self.config).phrase_table if self.config is not None else self.phrase_table
 
 
 def any_language_model(path: Path) -> LanguageModel | Asked:
     """From the ARPA format, or a binary file of KenLM."""
-    from zerogap.io.translation.arpa import load_language_model
-    from zerogap.io.translation.kenlm_files import is_kenlm_binary, load_kenlm
-
     return load_kenlm(path) if is_kenlm_binary(path) else load_language_model(path)
 
 
 def read_sentences(path: str | os.PathLike[str]) -> list[list[str]]:
     """The words of every line; an empty line has none."""
-    from zerogap.io.formats.lines import read_lines
-
     lines = (line.removeprefix("\ufeff") if number == 1 else line for number, line in read_lines(path))
     return [[word for word in SPACES.split(line) if word] for line in lines]
