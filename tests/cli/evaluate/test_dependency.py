@@ -83,5 +83,5 @@ def test_what_is_wrong_is_said_in_one_message(run, toy, trees, tmp_path, monkeyp
         (tmp_path / name).write_text(content)
     monkeypatch.chdir(tmp_path)
     done = run("evaluate", "dependency", *[{"GOLD": trees[1], "TOY": toy}.get(argument, argument) for argument in arguments])
-    assert (done.code, done.output) == (2 if "Known:" in done.errors else 1, "")
+    assert (done.code, done.output) == (2 if "UnknownMethod" in done.errors else 1, "")
     assert message in done.errors

@@ -73,7 +73,7 @@ def test_words_that_no_rule_has_pass_through(run, model):
 
 def test_wrong_use(run, model, tmp_path):
     wrong = run("translate", "-", *model, "--method", "cube", stdin="le\n")
-    assert wrong.code == 1
+    assert wrong.code == 2
     assert "Known: auto" in wrong.errors
     for options, message in (
         (["--stack", 5], "--stack is for phrases"),
