@@ -178,7 +178,7 @@ def test_a_gap_left_open_is_exit_code_3(run, models, monkeypatch):
             else replace(solution, bound=solution.bound + 1)
         )
 
-    monkeypatch.setattr("zerogap.sequence.decoding.methods.decode", hasty)
+    monkeypatch.setattr("zerogap.cli.label.sequences.decode", hasty)
     done = run("label", models / "cite.npz", TEST)
     assert done.code == 3
     assert "line 1: a gap of 1 is left open" in done.errors

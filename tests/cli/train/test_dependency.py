@@ -79,7 +79,7 @@ def test_cascade(run, trees, tmp_path):
     assert refused.code == 1
     assert "the parser has no cascade" in refused.errors
     for options, code, message in (
-        (["--method", "cascades"], 1, "Did you mean 'cascade'?"),
+        (["--method", "cascades"], 2, "Did you mean 'cascade'?"),
         (["--fast", "--method", "exact-cascade"], 2, "--fast was given with --method exact-cascade"),
         (["--method", "exact-cascade"], 1, "expected a projective one of order 'grandsibling' trained with --penalties"),
     ):
