@@ -82,7 +82,7 @@ def outputs(name: str, *arguments: Any, stdin: str = "", files: tuple[str, ...] 
     """What a command writes: standard output with the exit code, messages, and files by their names."""
     done = run(*arguments, stdin=stdin)
     yield name, f"exit code {done.code}\n{timeless(done.output)}"
-    if done.code != 2:  # wrong usage is worded by typer, for the width of the terminal
+    if done.code != 2 or done.errors.startswith("zerogap: "):  # other wrong usage is worded by typer, for the width of the terminal
         yield f"{name}/messages", timeless(done.errors)
     for file in files:
         yield f"{name}/{file}", timeless(Path(file).read_text(encoding="utf-8"))
