@@ -20,6 +20,7 @@ from zerogap.constituency.joint.decoding import METHODS, decode
 from zerogap.constituency.joint.model import RESOLUTION, JointModel, tree_from
 from zerogap.constituency.joint.parser_and_tagger import Halves
 from zerogap.constituency.lexical.agreement import decode_agreement
+from zerogap.constituency.lexical.compact import compact_agreement, compact_lexical
 from zerogap.constituency.lexical.decoding import decode_lexical
 from zerogap.constituency.lexical.model import LexicalModel
 from zerogap.constituency.lexical.pair import LexicalPair
@@ -198,7 +199,6 @@ def compact(problem: Problem) -> Problem:
     """The same problem without the rules that no parse of the sentence can have: for files."""
     if isinstance(problem, JointProblem):
         return compact_joint(problem)
-    from zerogap.constituency.lexical.compact import compact_agreement, compact_lexical
 
     return compact_lexical(problem) if isinstance(problem, LexicalProblem) else compact_agreement(problem)
 

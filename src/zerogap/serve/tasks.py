@@ -16,6 +16,7 @@ from zerogap.io.formats.jsonl import example_from
 from zerogap.io.problems.files import KINDS, problem_from_json, problem_to_json
 from zerogap.pipeline.any_problem import decode_any, length_of, methods_for
 from zerogap.pipeline.sources import Unparsed, from_text
+from zerogap.pipeline.tree_parsers import problem_of
 from zerogap.problems.json_values import number_to_json
 from zerogap.problems.sequence.problem import Problem as SequenceProblem
 from zerogap.proof.files import solution_from_json, solution_to_json
@@ -262,8 +263,6 @@ def with_heads(pipeline: Pipeline, sentence: Sentence, heads: Sequence[int]) -> 
 
 
 def watch_trees(request: forms.WatchRequest, context: Context, limit: float, tell: Tell) -> dict[str, Any]:
-    from zerogap.pipeline.tree_parsers import problem_of
-
     parser: TreeParser = context.models.of("trees")
     text = list(unparsed_of(context, request.text))
     words = chosen(text, request).sentence.columns["form"]

@@ -12,6 +12,12 @@ from typing import TYPE_CHECKING
 
 from zerogap.cli.terminal import Summary, check_choices, progress
 from zerogap.errors import FormatError, Infeasible, InputError
+from zerogap.io.formats.lines import writing
+from zerogap.io.problems.proofs import proof_line
+from zerogap.pipeline.sources import from_text
+from zerogap.pipeline.tree_parsers import compact, load_tree_parser
+from zerogap.pipeline.tree_sources import from_sentences, read_words
+from zerogap.plot.constituents import draw_constituents, plot_constituents
 
 if TYPE_CHECKING:
     from zerogap.pipeline.tree_parsers import ParsedTree, TreeParser
@@ -26,8 +32,6 @@ def parse_constituency(
     on_error: str, input_format: str, glue: bool, time_limit: float | None,
 ) -> None:  # fmt: skip
     """Parses everything and tells what is proven; exit code 3 if a gap was left open."""
-    from zerogap.io.formats.lines import writing
-    from zerogap.pipeline.tree_parsers import load_tree_parser
 
     to_terminal = output is None and sys.stdout.isatty()
     shown = format or ("tree" if is_text and to_terminal else "brackets")
@@ -62,9 +66,6 @@ def parse_constituency(
 def sentences_of(
     input: str, is_text: bool, parser: TreeParser, lines: bool, kind: str, on_error: str, report: Callable[[str], None]
 ) -> Iterator[Words]:
-    from zerogap.pipeline.sources import from_text
-    from zerogap.pipeline.tree_sources import from_sentences, read_words
-
     known = parser.known_words()
     if is_text:
         return from_sentences(from_text(input, lines=lines), known)
@@ -79,7 +80,6 @@ def written(parsed: ParsedTree, format: str, to_terminal: bool) -> str:
         return "(())\n"
     if format == "brackets":
         return f"{parsed.tree}\n"
-    from zerogap.plot.constituents import draw_constituents, plot_constituents
 
     if format == "svg":
         return plot_constituents(parsed.tree).svg + "\n"
@@ -91,7 +91,4 @@ def written(parsed: ParsedTree, format: str, to_terminal: bool) -> str:
 
 
 def proof_of(parsed: ParsedTree, found: Words) -> str:
-    from zerogap.io.problems.proofs import proof_line
-    from zerogap.pipeline.tree_parsers import compact
-
     return proof_line(compact(parsed.problem), parsed.solution, {"line": found.line, "text": " ".join(found.forms)})

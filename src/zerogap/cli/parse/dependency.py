@@ -14,12 +14,10 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from zerogap.cli.parse.constituency import parse_constituency
 from zerogap.cli.run import do, job_of_command
 from zerogap.cli.terminal import Steps, Summary, check_choices, progress
 from zerogap.errors import FormatError, InputError
 from zerogap.io.formats.lines import writing
-from zerogap.io.problems.proofs import proof_line
 from zerogap.pipeline.loading import load
 from zerogap.pipeline.sources import KINDS, from_text, kind_of, read_any
 from zerogap.pipeline.stages import METHODS
@@ -80,6 +78,8 @@ def run(options: ParseOptions) -> None:
         return
     is_text = is_a_text(options.input) and not (options.constituency is not None and options.input.endswith(BRACKETED))
     if options.constituency is not None:
+        from zerogap.cli.parse.constituency import parse_constituency  # other parsers, which take 0.1 s to import
+
         parse_constituency(
             options.input,
             options.constituency,
@@ -235,6 +235,8 @@ def writer_of(format: str, to_terminal: bool) -> Callable[[ParsedSentence], str]
 
 
 def proof_of(parsed: ParsedSentence, unparsed: Unparsed) -> str:
+    from zerogap.io.problems.proofs import proof_line  # problems of all kinds, for those who ask for certificates
+
     return proof_line(parsed.problem, parsed.solution, {"line": unparsed.line, "id": parsed.sentence.name})
 
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from zerogap.batch.spreading import spread_over
 from zerogap.cli.terminal import counted, progress, size_of
+from zerogap.cli.train.checks import check_cascade, check_penalties, factors_named
 from zerogap.cli.train.files import check_target, read_templates
-from zerogap.cli.training_checks import check_cascade, check_penalties, factors_named
 from zerogap.dependency.cascade.exact import COST
 from zerogap.dependency.evaluation import evaluate
 from zerogap.dependency.scoring.bounds_offline import compute_bounds

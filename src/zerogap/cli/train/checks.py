@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from zerogap.dependency.factors.families import FAMILIES
+from zerogap.dependency.factors.parser import ORDERS
+from zerogap.dependency.factors.patterns import load_patterns
 from zerogap.errors import InputError, UnknownMethod
 
 
@@ -22,10 +25,6 @@ def check_penalties(order: str, algorithm: str, *, non_projective: bool) -> None
 
 def factors_named(names: str, order: str, *, non_projective: bool, bounds: bool) -> list[str]:
     """The families and files that --factors names; what would only be refused after training is refused now."""
-    from zerogap.dependency.factors.families import FAMILIES
-    from zerogap.dependency.factors.parser import ORDERS
-    from zerogap.dependency.factors.patterns import load_patterns
-
     given = [name.strip() for name in names.split(",") if name.strip()]
     if not given:
         raise InputError(f"--factors is {names!r}: expected names such as siblings,grandchildren,comb or a file of patterns.")
