@@ -16,8 +16,9 @@ from zerogap.errors import Infeasible, InputError, UnknownMethod, VerificationEr
 from zerogap.problems.translation.phrase_constraints import Constraints, Wall, Zone
 from zerogap.problems.translation.phrases import PhraseProblem, translation
 from zerogap.proof.certificate import DynamicProgram, Multipliers, certificate_from_json, certificate_to_json
+from zerogap.proof.integers import as_float, bound_units
 from zerogap.proof.translation import phrase_graphs
-from zerogap.proof.translation.phrases import phrase_bound
+from zerogap.proof.translation import phrases as checker
 from zerogap.proof.verify import verify
 from zerogap.translation.decoding import decode, decode_many
 from zerogap.translation.phrases import optimal_beam
@@ -28,6 +29,12 @@ spec = importlib.util.spec_from_file_location("phrase_strategies", Path(__file__
 strategies = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(strategies)
 problems, FLAT, GRID = strategies.problems, strategies.FLAT, strategies.GRID
+
+
+def phrase_bound(problem, certificate, claimed):
+    """The checker's bound, as a score."""
+    unit = problem.resolution
+    return as_float(checker.phrase_bound(problem, certificate, bound_units(claimed, unit)), unit)
 
 
 def test_what_cannot_be_translated_is_named():
@@ -101,9 +108,9 @@ def test_wrong_certificates_are_refused():
     problem = PhraseProblem(["u", "v"], [(0, 1, ("a",), 0.0), (1, 2, ("b",), 0.0)], FLAT)
     for values, message in [
         ((0.0,), "has 1 multipliers: expected 2"),
-        ((0.0, GRID / 2), "not on the grid"),
-        ((0.0, math.nan), "not on the grid"),
-        ((0.0, math.inf), "not on the grid"),
+        ((0.0, GRID / 2), "expected a multiple of"),
+        ((0.0, math.nan), "expected a finite number"),
+        ((0.0, math.inf), "expected a finite number"),
         ((0.0, 2.0**60), "so large that sums"),
     ]:
         with pytest.raises(VerificationError, match=message):

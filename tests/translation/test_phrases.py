@@ -22,7 +22,8 @@ from zerogap.oracles.phrases.outside import best_path, outside_table
 from zerogap.oracles.phrases.unfolding import unfolded, unrolled
 from zerogap.papers.rush2014.phrase_rivals.tightening import knowing
 from zerogap.problems.translation.phrases import PhraseProblem, translation
-from zerogap.proof.translation.phrases import phrase_bound
+from zerogap.proof.integers import as_float, bound_units
+from zerogap.proof.translation import phrases as checker
 from zerogap.translation.language_models import Ngrams, build_language_model
 from zerogap.translation.phrases import optimal_beam
 from zerogap.translation.phrases import search_state as phrase_progress
@@ -37,6 +38,12 @@ spec = importlib.util.spec_from_file_location("phrase_strategies", Path(__file__
 strategies = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(strategies)
 problems, FLAT, WORDS, language_model = strategies.problems, strategies.FLAT, strategies.WORDS, strategies.language_model
+
+
+def phrase_bound(problem, certificate, claimed):
+    """The checker's bound, as a score."""
+    unit = problem.resolution
+    return as_float(checker.phrase_bound(problem, certificate, bound_units(claimed, unit)), unit)
 
 
 def solved(problem, **options):

@@ -52,7 +52,7 @@ CHECKERS: dict[type, Callable[[Any, Any, Units], Units]] = {
     LexicalAgreement: agreement_bound,
     JointProblem: joint_bound,
     SequenceProblem: sequence_bound,
-    PhraseProblem: of_floats(phrase_bound),
+    PhraseProblem: phrase_bound,
     SyntaxProblem: of_floats(syntax_bound),
 }
 # the scores above a claimed one of the k best structures
@@ -63,7 +63,9 @@ ALTERNATIVES: dict[type, Callable[[Any, Any, float, int], Any]] = {
     SequenceProblem: lambda problem, certificate, claimed, k: sequence_alternatives(
         problem, certificate, units_of(claimed, problem.resolution, "score"), k
     ),
-    PhraseProblem: phrase_alternatives,
+    PhraseProblem: lambda problem, certificate, claimed, k: phrase_alternatives(
+        problem, certificate, units_of(claimed, problem.resolution, "score"), k
+    ),
     SyntaxProblem: syntax_alternatives,
 }
 

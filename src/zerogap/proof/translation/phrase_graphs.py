@@ -1,9 +1,16 @@
 """Paths of phrases above a threshold as a graph in NumPy, layer by layer of translated words, and the search through it.
 
 All that is asked here is whether some translation scores more than a claimed bound. Arcs that cannot be part of one, by the outside scores
-at any multipliers, are left out; what remains is searched through, every set of translated words on its own. Where those are too many,
-nodes are made to know whether some word is translated, and multipliers are improved: both only leave out more. Twice as many nodes never
-have all their arcs: scores are found for both kinds of nodes along the arcs that there were, and only what lies above the claim is made.
+at any multipliers, are left out:
+
+    inside[source] + weight + outside[target] <= claimed - sum of the multipliers
+
+What remains is searched through, every set of translated words on its own. Where those are too many, nodes are made to know whether some
+word is translated, and multipliers are improved: both only leave out more. Twice as many nodes never have all their arcs: scores are
+found for both kinds of nodes along the arcs that there were, and only what lies above the claim is made.
+
+An arc is a phrase, with its jump, or backs off to a shorter state of the language model, so paths may read a phrase after a shorter state
+than they should. Before the search every node gets the phrases that backing off leads to, but for those that are listed after its state.
 """
 
 from __future__ import annotations
@@ -15,35 +22,55 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import VerificationError
-from zerogap.grid import Scores
+from zerogap.grid import Flags, Integers
 from zerogap.problems.translation.phrase_constraints import WALL, ZONE, Rules
 from zerogap.problems.translation.phrases import PhraseProblem
+from zerogap.proof.integers import LEAST
 
 FEW, MANY = 200_000, 4_000_000  # hypotheses that are tried before the graph is tightened, and in the end
-FEW_ARCS = 1_000_000  # with more arcs, there is no use in trying
+FEW_ARCS = 200_000  # with more arcs, there is no use in trying
 STEPS = 12  # of multipliers on a tightened graph
 WORDS_AT_ONCE = 2
-
 WINDOW = 64  # words after the first gap that a set of translated words may have
+NOWHERE = LEAST  # of nodes without a path: two of them and a path do not leave int64, and are below every claim
 
-Integers = NDArray[np.int64]
 Numbers = NDArray[np.int32]
 Bits = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PathGraph:
-    """Arcs are sorted by their source; nodes by the number of translated words, the first is the start. Phrase -1 ends the sentence."""
+class Phrases:
+    """A problem in units; multipliers up to the largest keep all sums in the range."""
 
-    layer_start: Integers  # (n + 2,): nodes with c translated words are layer_start[c] to layer_start[c + 1]
+    problem: PhraseProblem
+    starts: Integers
+    ends: Integers
+    scores: Integers
+    distortion: int
+    largest_multiplier: int
+
+    def prices(self, multipliers: Integers) -> Integers:
+        """The multipliers of the words of every phrase, and 0 at the end, for what is none."""
+        sums = np.concatenate([[0], np.cumsum(multipliers)])
+        return np.append(sums[self.ends] - sums[self.starts], 0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PathGraph:
+    """Arcs are sorted by their source; nodes by layer, the first is the start. Phrase -1 backs off, or ends the sentence."""
+
+    layer_start: Integers  # nodes of layer i are layer_start[i] to layer_start[i + 1]; all arcs lead to later layers
     arc_start: Integers
     source: Numbers
     target: Numbers  # -1 for the end
     phrase: Numbers
-    score: Scores  # without multipliers
+    score: Integers  # without multipliers
+    state: Numbers  # of the nodes
 
 
-def path_graph(layer_start: Integers, source: NDArray[Any], target: NDArray[Any], phrase: NDArray[Any], score: Scores) -> PathGraph:
+def path_graph(
+    layer_start: Integers, source: NDArray[Any], target: NDArray[Any], phrase: NDArray[Any], score: Integers, state: Numbers
+) -> PathGraph:
     """The graph of some arcs, sorted by source, and of the nodes that they need; nodes are numbered anew."""
     is_used = np.zeros(layer_start[-1] + 1, dtype=bool)
     is_used[0] = True
@@ -53,68 +80,59 @@ def path_graph(layer_start: Integers, source: NDArray[Any], target: NDArray[Any]
     layers = np.concatenate([[0], np.cumsum(is_used)])[layer_start]
     source = number[source]
     starts = np.searchsorted(source, np.arange(layers[-1] + 1))
-    return PathGraph(layers, starts, source, number[target], phrase.astype(np.int32, copy=False), score)
+    return PathGraph(layers, starts, source, number[target], phrase.astype(np.int32, copy=False), score, state[is_used])
 
 
-def priced(graph: PathGraph, problem: PhraseProblem, multipliers: Scores) -> Scores:
-    """Scores of the arcs less the multipliers of the words that they translate."""
-    sums = np.concatenate([[0.0], np.cumsum(multipliers)])
-    cost = np.append(sums[problem.ends] - sums[problem.starts], 0.0)
-    weights = cost[graph.phrase]
-    np.subtract(graph.score, weights, out=weights)  # in place: graphs have millions of arcs
-    return weights
+def layers_of(graph: PathGraph) -> list[tuple[int, int, int, int]]:
+    """Nodes and arcs of the layers that have arcs: first and last of both."""
+    nodes = graph.layer_start.tolist()
+    arcs = graph.arc_start[graph.layer_start].tolist()
+    return [part for part in zip(nodes[:-1], nodes[1:], arcs[:-1], arcs[1:], strict=True) if part[2] < part[3]]
 
 
-def outside_scores(graph: PathGraph, weights: Scores) -> Scores:
+def outside_scores(graph: PathGraph, weights: Integers) -> Integers:
     """The best completion of every node, and 0 for the end as the last entry."""
-    outside = np.full(graph.layer_start[-1] + 1, -np.inf)
-    outside[-1] = 0.0
-    for first, last in zip(graph.layer_start[-2::-1], graph.layer_start[:0:-1], strict=True):
-        a, b = graph.arc_start[first], graph.arc_start[last]
-        if a < b:
-            sources = np.flatnonzero(np.diff(graph.arc_start[first : last + 1])) + first
-            values = weights[a:b] + outside[graph.target[a:b]]
-            outside[sources] = np.maximum.reduceat(values, graph.arc_start[sources] - a)
+    outside = np.full(graph.layer_start[-1] + 1, NOWHERE)
+    outside[-1] = 0
+    for first, last, a, b in reversed(layers_of(graph)):
+        sources = np.flatnonzero(np.diff(graph.arc_start[first : last + 1])) + first
+        values = weights[a:b] + outside[graph.target[a:b]]
+        outside[sources] = np.maximum.reduceat(values, graph.arc_start[sources] - a)
     return outside
 
 
-def inside_scores(graph: PathGraph, weights: Scores) -> Scores:
+def inside_scores(graph: PathGraph, weights: Integers) -> Integers:
     """The best beginning of every node; the last entry is that of a best path."""
-    inside = np.full(graph.layer_start[-1] + 1, -np.inf)
-    inside[0] = 0.0
-    for first, last in zip(graph.layer_start[:-1], graph.layer_start[1:], strict=True):
-        a, b = graph.arc_start[first], graph.arc_start[last]
+    inside = np.full(graph.layer_start[-1] + 1, NOWHERE)
+    inside[0] = 0
+    for _, _, a, b in layers_of(graph):
         np.maximum.at(inside, graph.target[a:b], inside[graph.source[a:b]] + weights[a:b])
     return inside
 
 
-def above(graph: PathGraph, weights: Scores, outside: Scores, least: float) -> PathGraph:
+def above(graph: PathGraph, weights: Integers, outside: Integers, least: int) -> PathGraph:
     """What lies on paths that score more than `least`."""
     inside = inside_scores(graph, weights)
     keep = inside[graph.source] + weights + outside[graph.target] > least
-    return path_graph(graph.layer_start, graph.source[keep], graph.target[keep], graph.phrase[keep], graph.score[keep])
+    return path_graph(graph.layer_start, graph.source[keep], graph.target[keep], graph.phrase[keep], graph.score[keep], graph.state)
 
 
-def knowing(graph: PathGraph, problem: PhraseProblem, word: int, multipliers: Scores, least: float) -> PathGraph:
+def knowing(graph: PathGraph, phrases: Phrases, word: int, weights: Integers, least: int) -> PathGraph:
     """Paths above `least` that translate a word exactly once: nodes are before the word, 2 x, or after it, 2 x + 1."""
-    weights = priced(graph, problem, multipliers)
-    crosses = np.append((problem.starts <= word) & (word < problem.ends), False)[graph.phrase]
-    size = graph.layer_start[-1]
-    before, after = np.full(size + 1, -np.inf), np.full(size + 1, -np.inf)  # outside scores; the sentence ends after the word
-    after[-1] = 0.0
-    for first, last in zip(graph.layer_start[-2::-1], graph.layer_start[:0:-1], strict=True):
-        a, b = graph.arc_start[first], graph.arc_start[last]
-        if a < b:
-            sources = np.flatnonzero(np.diff(graph.arc_start[first : last + 1])) + first
-            opens, target, cross = graph.arc_start[sources] - a, graph.target[a:b], crosses[a:b]
-            later = weights[a:b] + after[target]
-            before[sources] = np.maximum.reduceat(np.where(cross, later, weights[a:b] + before[target]), opens)
-            after[sources] = np.maximum.reduceat(np.where(cross, -np.inf, later), opens)
-    inside = np.full(2 * size + 2, -np.inf)
-    inside[0] = 0.0
+    crosses = np.append((phrases.starts <= word) & (word < phrases.ends), False)[graph.phrase]
+    size, layers = graph.layer_start[-1], layers_of(graph)
+    before, after = np.full(size + 1, NOWHERE), np.full(size + 1, NOWHERE)  # outside scores; the sentence ends after the word
+    after[-1] = 0
+    for first, last, a, b in reversed(layers):
+        sources = np.flatnonzero(np.diff(graph.arc_start[first : last + 1])) + first
+        opens, target, cross = graph.arc_start[sources] - a, graph.target[a:b], crosses[a:b]
+        later = weights[a:b] + after[target]
+        before[sources] = np.maximum.reduceat(np.where(cross, later, weights[a:b] + before[target]), opens)
+        after[sources] = np.maximum.reduceat(np.where(cross, NOWHERE, later), opens)
+    inside = np.full(2 * size + 2, NOWHERE)
+    inside[0] = 0
     kept: list[tuple[Numbers, Numbers, Numbers]] = []  # arcs, sources and targets in the new graph
-    for first, last in zip(graph.layer_start[:-1], graph.layer_start[1:], strict=True):
-        a, b = graph.arc_start[first], graph.arc_start[last]
+    for _, _, a, b in layers:
         source, target, cross, weight = graph.source[a:b].astype(np.int64), graph.target[a:b], crosses[a:b], weights[a:b]
         from_before, from_after = inside[2 * source] + weight, inside[2 * source + 1] + weight
         alive0 = np.flatnonzero(from_before + np.where(cross, after[target], before[target]) > least)
@@ -130,33 +148,60 @@ def knowing(graph: PathGraph, problem: PhraseProblem, word: int, multipliers: Sc
     del weights, crosses, before, after, inside
     chosen, sources, targets = (np.concatenate(column) for column in zip(*kept, strict=True))
     del kept
-    return path_graph(2 * graph.layer_start, sources, targets, graph.phrase[chosen], graph.score[chosen])
+    return path_graph(2 * graph.layer_start, sources, targets, graph.phrase[chosen], graph.score[chosen], np.repeat(graph.state, 2))
 
 
-def excess(graph: PathGraph, problem: PhraseProblem, weights: Scores, outside: Scores) -> Scores:
+def spelled_out(graph: PathGraph, listed: Flags) -> PathGraph:
+    """The same without arcs that back off: a node has the phrases of the node that it backs off to, unless they are listed after its state.
+
+    A node backs off to another of a shorter state, so the shortest are done first, and then those that back off to what is done.
+    """
+    while True:
+        backs = np.flatnonzero((graph.phrase < 0) & (graph.target >= 0))
+        if not len(backs):
+            return graph
+        backing = np.zeros(graph.layer_start[-1], dtype=bool)
+        backing[graph.source[backs]] = True
+        ready = backs[~backing[graph.target[backs]]]
+        down = graph.target[ready]
+        sizes = graph.arc_start[down + 1] - graph.arc_start[down]
+        at = np.repeat(np.arange(len(ready)), sizes)
+        arc = np.arange(len(at)) + np.repeat(graph.arc_start[down] - np.cumsum(sizes) + sizes, sizes)
+        source, phrase = graph.source[ready[at]], graph.phrase[arc]
+        good = ~listed[phrase, graph.state[source]]
+        kept = np.ones(len(graph.phrase), dtype=bool)
+        kept[ready] = False
+        score = np.concatenate([graph.score[kept], graph.score[arc[good]] + graph.score[ready[at[good]]]])
+        source, target = np.concatenate([graph.source[kept], source[good]]), np.concatenate([graph.target[kept], graph.target[arc[good]]])
+        phrase = np.concatenate([graph.phrase[kept], phrase[good]])
+        order = np.argsort(source, kind="stable")
+        graph = path_graph(graph.layer_start, source[order], target[order], phrase[order], score[order], graph.state)
+
+
+def excess(graph: PathGraph, phrases: Phrases, weights: Integers, outside: Integers) -> Integers:
     """How often a best path translates each word, less 1."""
-    counts, x = np.full(len(problem), -1.0), 0
+    counts, x = np.full(len(phrases.problem), -1), 0
     while x >= 0:
         a, b = graph.arc_start[x], graph.arc_start[x + 1]
         arc = a + int(np.argmax(weights[a:b] + outside[graph.target[a:b]]))
         p = graph.phrase[arc]
         if p >= 0:
-            counts[problem.starts[p] : problem.ends[p]] += 1.0
+            counts[phrases.starts[p] : phrases.ends[p]] += 1
         x = int(graph.target[arc])
     return counts
 
 
 def best_translations(
-    graph: PathGraph, problem: PhraseProblem, weights: Scores, outside: Scores, least: float, most: int, k: int = 1
-) -> Scores | None:
+    graph: PathGraph, problem: PhraseProblem, weights: Integers, outside: Integers, least: int, most: int, k: int
+) -> Integers | None:
     """The scores of the k best translations above `least`, best first; None if there are more than `most` hypotheses.
 
     Sets of words are windows from the first gap on (`joined`); what reaches beyond counts with its bound, as if it were a translation.
     """
     n, seen = len(problem), 0
-    best = np.empty(0)
-    waiting: list[list[tuple[Bits, Integers, Scores]]] = [[] for _ in range(n + 1)]
-    waiting[0].append((np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64), np.zeros(1)))
+    best = np.empty(0, dtype=np.int64)
+    waiting: list[list[tuple[Bits, Integers, Integers]]] = [[] for _ in range(n + 1)]
+    waiting[0].append((np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64), np.zeros(1, dtype=np.int64)))
     for c in range(n + 1):
         if not waiting[c]:
             continue
@@ -267,48 +312,55 @@ def may_leave(problem: PhraseProblem, bits: Bits, gap: Integers, start: Integers
     return near | (position <= problem.reach)
 
 
-def largest_above(graph: PathGraph, problem: PhraseProblem, multipliers: Scores, claimed: float, k: int = 1) -> Scores:
+def largest_above(graph: PathGraph, phrases: Phrases, listed: Flags, multipliers: Integers, claimed: int, k: int) -> list[int]:
     """The scores of the k best translations above the claim, as far as there are any; VerificationError if there are too many to tell."""
-    unknown = np.ones(len(problem), dtype=bool)
+    unknown = np.ones(len(multipliers), dtype=bool)
     scale = 1.0
     while True:
-        weights = priced(graph, problem, multipliers)
-        outside = outside_scores(graph, weights)
-        if not outside[0] > claimed - float(multipliers.sum()):
-            return np.empty(0)
+        total = int(multipliers.sum())
+        weights = graph.score - phrases.prices(multipliers)[graph.phrase]
+        if not outside_scores(graph, weights)[0] > claimed - total:
+            return []
         if not unknown.any() or len(graph.phrase) <= FEW_ARCS:
-            least = claimed - float(multipliers.sum())
-            found = best_translations(graph, problem, weights, outside, least, FEW if unknown.any() else MANY, k)
+            exact = spelled_out(graph, listed)
+            weights = exact.score - phrases.prices(multipliers)[exact.phrase]
+            most = FEW if unknown.any() else MANY
+            found = best_translations(exact, phrases.problem, weights, outside_scores(exact, weights), claimed - total, most, k)
             if found is not None:
-                return found + float(multipliers.sum())
+                return [score + total for score in found.tolist()]
         if not unknown.any():
             raise VerificationError(f"more than {MANY:,} partial translations would have to be compared: the multipliers are too weak.")
-        multipliers, blame, scale = improved(graph, problem, multipliers, claimed, scale)
-        least = claimed - float(multipliers.sum())
-        for word in np.argsort(-np.where(unknown, blame, -1.0), kind="stable")[:WORDS_AT_ONCE].tolist():
+        multipliers, blame, scale = improved(graph, phrases, multipliers, claimed, scale)
+        for word in np.argsort(-np.where(unknown, blame, -1), kind="stable")[:WORDS_AT_ONCE].tolist():
             unknown[word] = False
-            graph = knowing(graph, problem, word, multipliers, least)
+            weights = graph.score - phrases.prices(multipliers)[graph.phrase]
+            graph = knowing(graph, phrases, word, weights, claimed - int(multipliers.sum()))
+            if not len(graph.phrase):
+                return []
 
 
-def improved(graph: PathGraph, problem: PhraseProblem, multipliers: Scores, claimed: float, scale: float) -> tuple[Scores, Scores, float]:
-    """(better multipliers, how often a best path did not translate each word once, how long steps are), by Polyak's steps to the claim."""
-    blame = np.zeros(len(problem))
-    lowest, best = np.inf, multipliers
+def improved(graph: PathGraph, phrases: Phrases, multipliers: Integers, claimed: int, scale: float) -> tuple[Integers, Integers, float]:
+    """(better multipliers, how often a best path did not translate each word once, how long steps are), by Polyak's steps to the claim.
+
+    Any multipliers prove a bound, so steps may be rounded as they like; they stay among those that keep sums in the range.
+    """
+    blame = np.zeros(len(multipliers), dtype=np.int64)
+    lowest, best, most = None, multipliers, phrases.largest_multiplier
     for _ in range(STEPS):
-        weights = priced(graph, problem, multipliers)
+        weights = graph.score - phrases.prices(multipliers)[graph.phrase]
         outside = outside_scores(graph, weights)
-        bound = float(outside[0] + multipliers.sum())
-        if bound < lowest:
+        bound = int(outside[0]) + int(multipliers.sum())
+        if lowest is None or bound < lowest:
             lowest, best = bound, multipliers
         else:
             scale *= 0.8
         if bound <= claimed:
             break
-        direction = excess(graph, problem, weights, outside)
+        direction = excess(graph, phrases, weights, outside)
         blame += np.abs(direction)
-        norm = float(direction @ direction)
-        if norm == 0.0:
+        norm = int(direction @ direction)
+        if norm == 0:
             break
-        step = max(np.rint(scale * (bound - claimed) / norm / problem.resolution), 1.0) * problem.resolution
-        multipliers = multipliers + step * direction
+        step = min(max(int(scale * ((bound - claimed) // norm)), 1), most)
+        multipliers = np.clip(multipliers + step * direction, -most, most)
     return best, blame, max(scale, 0.3)

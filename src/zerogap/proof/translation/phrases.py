@@ -1,90 +1,103 @@
-"""Checks bounds of phrase-based translation from multipliers of the source words (Rush 2014, chapter 7), in NumPy.
+"""Checks bounds of phrase-based translation from multipliers of the source words (Rush 2014, chapter 7), in NumPy, in units.
 
-The relaxed problem, n source words translated by phrases in any order, each jump within the limit, is solved by a dynamic program over
-(words translated, end of the last phrase, language-model state): one row of states at a time, with the language model as it is defined.
+    score of a translation <= sum of the multipliers + outside[0, 0, start]
+
+    outside[c, e, q]    the best completion after c words, the last phrase having ended at e in state q of the language model
+                        = max_s ahead[c, s, q] - distortion |s - e|, s within reach of e;  outside[n, e, q] = what the end scores after q
+    ahead[c, s, q]      the same if the next phrase begins at s, before the jump
+                        = max over phrases p from s that are listed after q of
+                              scores[p] - multipliers of its words + reading[p, q] + outside[c + words of p, end of p, state after p]
+                          and back_off[q] + ahead[c, s, shorter[q]]
+
+A phrase is listed after a state if it scores otherwise, or leads elsewhere, than after the shorter state with the back-off paid: what is
+not listed is worth exactly that, and what is may be read the other way as well, which only adds paths. So every translation is a path, its
+multipliers cancel, as it translates every word once, and any multipliers prove the bound. There are few listed pairs, and few arcs.
+
 If the dual is the claimed bound, that is all. If not, what lies on paths above the claim is searched through (`phrase_graphs`).
 Where phrases of the output are required or forbidden, a state is one of the language model and one of the automaton that reads the output.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import VerificationError
-from zerogap.grid import MANTISSA_BITS, Scores
+from zerogap.grid import Flags, Integers
+from zerogap.problems.translation.language_model import EMPTY_STATE
 from zerogap.problems.translation.phrases import PhraseProblem
 from zerogap.proof.certificate import Certificate, Multipliers
-from zerogap.proof.translation.phrase_graphs import Integers, PathGraph, largest_above, path_graph
+from zerogap.proof.integers import ABSENT, LEAST, RANGE, Units, plus, units, units_of
+from zerogap.proof.translation.phrase_graphs import NOWHERE, Numbers, PathGraph, Phrases, largest_above, path_graph
 
 MOST_ARCS = 20_000_000
+NO_STATE = -1  # where nothing shorter is
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reading:
-    """Every phrase read from every state in which a phrase may end: what it scores in all, and the state after it."""
+    """Every phrase read from every state in which a phrase may end, and from those that these back off to."""
 
-    scores: Scores  # (phrases, states)
-    following: NDArray[np.int32]
-    final: Scores  # of the end of the sentence
+    scores: Integers  # (phrases, states): of all words of the phrase
+    following: Numbers  # (phrases, states)
+    final: Integers  # (states,): of the end of the sentence
     start: int
+    shorter: Numbers  # (states,): NO_STATE for the empty context, and where backing off is forbidden
+    back_off: Integers
+    depth: Integers  # (states,): how often a state backs off
+    listed: Flags  # (phrases, states)
 
 
-def phrase_bound(problem: PhraseProblem, certificate: Certificate, claimed: float) -> float:
+def phrase_bound(problem: PhraseProblem, certificate: Certificate, claimed: Units) -> Units:
     """The bound that a certificate proves: at most the claimed one, or what is above it."""
-    multipliers = multipliers_of(problem, certificate)
-    if len(problem) == 0:
-        return problem.score(()) if may_be_empty(problem) else -np.inf
-    reading = read_phrases(problem)
-    outside, ahead = relaxed_outside(problem, reading, multipliers)
-    dual = float(outside[0, 0, reading.start] + multipliers.sum())
-    if dual <= claimed:
-        return dual
-    found = largest_above(unfold(problem, reading, multipliers, outside, ahead, claimed), problem, multipliers, claimed)
-    return max(claimed, float(found.max(initial=-np.inf)))
+    above = scores_above(problem, certificate, claimed, 1)
+    return max([claimed, *above]) if isinstance(above, list) else above
 
 
-def phrase_alternatives(problem: PhraseProblem, certificate: Certificate, claimed: float, k: int) -> Scores:
+def phrase_alternatives(problem: PhraseProblem, certificate: Certificate, claimed: int, k: int) -> list[int]:
     """The scores above `claimed` of the k best translations, the highest first."""
-    multipliers = multipliers_of(problem, certificate)
-    if len(problem) == 0:
-        only = np.array([problem.score(())] if may_be_empty(problem) else [])
-        return only[only > claimed]
-    reading = read_phrases(problem)
-    outside, ahead = relaxed_outside(problem, reading, multipliers)
-    if float(outside[0, 0, reading.start] + multipliers.sum()) <= claimed:
-        return np.empty(0)
-    return largest_above(unfold(problem, reading, multipliers, outside, ahead, claimed), problem, multipliers, claimed, k)
+    above = scores_above(problem, certificate, claimed, k)
+    return above if isinstance(above, list) else []
 
 
-def may_be_empty(problem: PhraseProblem) -> bool:
-    return not problem.constraints.required
-
-
-def multipliers_of(problem: PhraseProblem, certificate: Certificate) -> Scores:
+def scores_above(problem: PhraseProblem, certificate: Certificate, claimed: Units, k: int) -> Units | list[int]:
+    """The bound if it is at most the claimed one; else the scores above it of the k best translations, as far as there are any."""
     if not isinstance(certificate, Multipliers):
         raise VerificationError(f"a certificate of kind {certificate.kind!r} proves nothing about translations by phrases.")
-    return checked(problem, certificate.values)
-
-
-def checked(problem: PhraseProblem, values: tuple[float, ...]) -> Scores:
-    """The multipliers, if sums with them are exact."""
-    multipliers = np.array(values, dtype=np.float64)
-    if multipliers.shape != (len(problem),):
-        raise VerificationError(f"the certificate has {multipliers.size} multipliers: expected {len(problem)}, one per source word.")
-    units = multipliers / problem.resolution
-    if not (np.isfinite(units).all() and np.array_equal(units, np.rint(units))):
-        raise VerificationError("a multiplier of the certificate is not on the grid of the problem.")
-    if multipliers.size and np.abs(units).max() > 2.0 ** (MANTISSA_BITS - 3) / (len(problem) + 1) ** 2:
+    if len(certificate.values) != len(problem):
+        count = len(certificate.values)
+        raise VerificationError(f"the certificate has {count} multipliers: expected {len(problem)}, one per source word.")
+    if len(problem) == 0:
+        score = -math.inf if problem.constraints.required else problem.score(())
+        return score if score == -math.inf else units_of(score, problem.resolution, "score")
+    reading = read_phrases(problem)
+    phrases = phrases_of(problem, reading)
+    values = [units_of(value, problem.resolution, f"multiplier {i}") for i, value in enumerate(certificate.values)]
+    if max(map(abs, values)) > phrases.largest_multiplier:
         raise VerificationError("a multiplier of the certificate is so large that sums with it would not be exact.")
-    return multipliers
+    multipliers = np.array(values, dtype=np.int64)
+    pairs = listed_pairs(phrases, reading)
+    outside, ahead = relaxed_outside(phrases, reading, pairs, multipliers)
+    dual = int(outside[0, 0, reading.start]) + sum(values)
+    if dual < LEAST // 2:
+        return -math.inf
+    if dual <= claimed:
+        return dual
+    floor = max(claimed, LEAST // 4)  # below every score
+    graph = unfold(phrases, reading, pairs, multipliers, outside, ahead, int(floor))
+    del outside, ahead
+    return largest_above(graph, phrases, reading.listed, multipliers, int(floor), k)
+
+
+# ------------------------------------------------------------ reading
 
 
 def read_phrases(problem: PhraseProblem) -> Reading:
     """States are found from the start, as long as phrases lead to new ones; q of the model and a of the automaton are q * many + a."""
-    model, n_phrases = problem.language_model, len(problem.starts)
+    model, n_phrases, unit = problem.language_model, len(problem.starts), problem.resolution
     automaton = problem.automaton
     many = 1 if automaton is None else len(automaton.following)
     symbols = problem.symbol_ids().tolist()
@@ -92,111 +105,170 @@ def read_phrases(problem: PhraseProblem) -> Reading:
     spots = [range(problem.target_start[p], problem.target_start[p + 1]) for p in range(n_phrases)]
     words = [tuple((ids[i], symbols[i]) for i in spot) for spot in spots]
 
-    def step(pairs: Integers, word: tuple[int, int]) -> tuple[Scores, Integers]:
+    def step(pairs: Integers, word: tuple[int, int]) -> tuple[Integers, Integers]:
         scores, after = model.steps(pairs // many, np.full(len(pairs), word[0]))
         if automaton is None:
-            return scores, after
+            return units(scores, unit), after
         scores = np.where(automaton.forbids[pairs % many, word[1]], -np.inf, scores)
-        return scores, after * many + automaton.following[pairs % many, word[1]]
+        return units(scores, unit), after * many + automaton.following[pairs % many, word[1]]
+
+    def shortened(pairs: Integers) -> Integers:
+        state = pairs // many
+        return np.where(state == EMPTY_STATE, pairs, model.shorter[state].astype(np.int64) * many + pairs % many)
 
     start = model.start * many
-    known = fresh = np.array([start], dtype=np.int64)
-    blocks: list[tuple[Integers, Scores, Integers]] = []
+    known, fresh = np.empty(0, dtype=np.int64), np.array([start], dtype=np.int64)
+    blocks: list[tuple[Integers, Integers, Integers]] = []
     while fresh.size:
-        read: dict[tuple[tuple[int, int], ...], tuple[Scores, Integers]] = {(): (np.zeros(len(fresh)), fresh)}  # phrases begin alike
+        known = np.union1d(known, fresh)
+        read: dict[tuple[tuple[int, int], ...], tuple[Integers, Integers]] = {
+            (): (np.zeros(len(fresh), dtype=np.int64), fresh)
+        }  # phrases begin alike
         for target in words:
             for k in range(1, len(target) + 1):
                 if target[:k] not in read:
                     so_far, states = read[target[: k - 1]]
                     different, inverse = np.unique(states, return_inverse=True)
                     scores, after = step(different, target[k - 1])
-                    read[target[:k]] = so_far + scores[inverse], after[inverse]
-        ends = [read[target] for target in words]
-        after = np.array([states for _, states in ends], dtype=np.int64).reshape(n_phrases, len(fresh))
-        blocks.append((fresh, np.array([scores for scores, _ in ends]).reshape(n_phrases, len(fresh)), after))
-        fresh = np.setdiff1d(after, known)
-        known = np.union1d(known, fresh)
+                    read[target[:k]] = plus(so_far, scores[inverse]), after[inverse]
+        after = np.array([read[target][1] for target in words], dtype=np.int64).reshape(n_phrases, len(fresh))
+        blocks.append((fresh, np.array([read[target][0] for target in words], dtype=np.int64).reshape(n_phrases, len(fresh)), after))
+        fresh = np.setdiff1d(np.concatenate([after.reshape(-1), shortened(fresh)]), known)
     rank = np.argsort(np.concatenate([states for states, _, _ in blocks]))
     scores = np.concatenate([part for _, part, _ in blocks], axis=1)[:, rank]
-    following = np.searchsorted(known, np.concatenate([part for _, _, part in blocks], axis=1)[:, rank])
-    final, _ = model.steps(known // many, np.full(len(known), model.end_id))
+    following = np.searchsorted(known, np.concatenate([part for _, _, part in blocks], axis=1)[:, rank]).astype(np.int32)
+    final = units(model.steps(known // many, np.full(len(known), model.end_id))[0], unit)
     if automaton is not None:
-        final = np.where(automaton.accepts[known % many], final, -np.inf)
-    return Reading(scores, following.astype(np.int32), final, int(np.searchsorted(known, start)))
+        final = np.where(automaton.accepts[known % many], final, ABSENT)
+    back_off = units(model.back_offs[known // many], unit)
+    shorter = np.where((known // many == EMPTY_STATE) | (back_off == ABSENT), NO_STATE, np.searchsorted(known, shortened(known)))
+    depth = np.zeros(len(known), dtype=np.int64)
+    above = shorter.copy()
+    while (above != NO_STATE).any():
+        depth += above != NO_STATE
+        above = np.where(above == NO_STATE, NO_STATE, shorter[above])
+    listed = (scores != plus(scores[:, shorter], back_off)) | (following != following[:, shorter]) | (shorter == NO_STATE)
+    start = int(np.searchsorted(known, start))
+    return Reading(scores, following, final, start, shorter.astype(np.int32), np.where(back_off == ABSENT, 0, back_off), depth, listed)
 
 
-def relaxed_outside(problem: PhraseProblem, reading: Reading, multipliers: Scores) -> tuple[Scores, Scores]:
-    """outside[c, e, q]: the best completion after c words, the last phrase having ended at e in state q; ahead[c, s, q]: if the next phrase
-    begins at s, before the jump."""
-    n, n_states = len(problem), len(reading.final)
-    sums = np.concatenate([[0.0], np.cumsum(multipliers)])
-    weights = problem.scores - (sums[problem.ends] - sums[problem.starts])
-    outside, ahead = np.full((n + 1, n + 1, n_states), -np.inf), np.full((n, n, n_states), -np.inf)
-    outside[n] = reading.final
-    starts, ends, jumps = problem.starts.tolist(), problem.ends.tolist(), problem.jumps
+def phrases_of(problem: PhraseProblem, reading: Reading) -> Phrases:
+    """The problem in units. No sum along a path of the relaxation, with multipliers up to the largest, leaves the range."""
+    n, scores = len(problem), units(problem.scores, problem.resolution)
+    distortion = units_of(problem.distortion, problem.resolution, "distortion")
+    most = [int(np.abs(part[part > ABSENT]).max(initial=0)) for part in (scores, reading.scores, reading.final, reading.back_off)]
+    largest = (n + 1) * (sum(most) + most[-1] * int(reading.depth.max()) + n * abs(distortion))
+    if largest >= RANGE // 4:
+        raise VerificationError("the scores of the problem are so large that sums with them are not exact.")
+    return Phrases(problem, problem.starts, problem.ends, scores, distortion, (RANGE // 4 - largest) // (4 * (n + 1)))
+
+
+# ------------------------------------------------------------ the relaxation
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pairs:
+    """A phrase and a state that it is listed after, sorted by where the phrase begins and by state."""
+
+    phrase: Integers
+    state: Integers
+    score: Integers  # of the phrase and its words
+    after: Integers
+    start: Integers  # (n * states + 1,): the pairs of phrases from s after q are start[s * states + q] to the next
+
+
+def listed_pairs(phrases: Phrases, reading: Reading) -> Pairs:
+    possible = reading.listed & (reading.scores > ABSENT) & (phrases.scores > ABSENT)[:, None]
+    phrase, state = np.nonzero(possible)
+    n_states = len(reading.final)
+    place = phrases.starts[phrase] * n_states + state
+    order = np.argsort(place, kind="stable")
+    phrase, state = phrase[order], state[order]
+    score = phrases.scores[phrase] + reading.scores[phrase, state]
+    start = np.searchsorted(place[order], np.arange(len(phrases.problem) * n_states + 1))
+    return Pairs(phrase, state, score, reading.following[phrase, state].astype(np.int64), start)
+
+
+def relaxed_outside(phrases: Phrases, reading: Reading, pairs: Pairs, multipliers: Integers) -> tuple[Integers, Integers]:
+    """The tables `outside` and `ahead`; behind the last layer of `outside` are some that nothing reaches, for phrases that are too long."""
+    n, n_states = len(multipliers), len(reading.final)
+    longest = int((phrases.ends - phrases.starts).max(initial=1))
+    outside, ahead = np.full((n + 1 + longest, n + 1, n_states), NOWHERE), np.full((n, n, n_states), NOWHERE)
+    outside[n] = np.where(reading.final > ABSENT, reading.final, NOWHERE)
+    worth = pairs.score - phrases.prices(multipliers)[pairs.phrase]
+    start, end = phrases.starts[pairs.phrase], phrases.ends[pairs.phrase]
+    into = ((end - start) * (n + 1) + end) * n_states + pairs.after
+    places = np.flatnonzero(np.diff(pairs.start))
+    first = pairs.start[places]
+    levels = [np.flatnonzero(reading.depth == depth) for depth in range(1, int(reading.depth.max()) + 1)]
+    jumps, reach = phrases.problem.jumps, phrases.problem.reach
     for c in range(n - 1, -1, -1):
-        for p, (s, e) in enumerate(zip(starts, ends, strict=True)):
-            if c + e - s <= n and weights[p] > -np.inf:
-                np.maximum(ahead[c, s], weights[p] + reading.scores[p] + outside[c + e - s, e][reading.following[p]], out=ahead[c, s])
-        for e in range(n + 1):
-            for s in np.flatnonzero(jumps[e]).tolist():
-                np.maximum(outside[c, e], ahead[c, s] - problem.distortion * abs(s - e), out=outside[c, e])
+        if len(places):
+            values = worth + outside.reshape(-1)[into + c * (n + 1) * n_states]
+            ahead[c].reshape(-1)[places] = np.maximum.reduceat(values, first)
+        for states in levels:
+            shorter = ahead[c][:, reading.shorter[states]] + reading.back_off[states]
+            ahead[c][:, states] = np.maximum(ahead[c][:, states], shorter)
+        for jump in range(-reach, reach + 1):
+            ends = np.arange(max(0, -jump), min(n + 1, n - jump))
+            ends = ends[jumps[ends, ends + jump]]
+            outside[c, ends] = np.maximum(outside[c, ends], ahead[c, ends + jump] - phrases.distortion * abs(jump))
     return outside, ahead
 
 
-def unfold(problem: PhraseProblem, reading: Reading, multipliers: Scores, outside: Scores, ahead: Scores, claimed: float) -> PathGraph:
-    """All arcs of paths above the claim, from the start on."""
-    n, n_states = len(problem), len(reading.final)
-    least = claimed - float(multipliers.sum())
-    sums = np.concatenate([[0.0], np.cumsum(multipliers)])
-    weights = problem.scores - (sums[problem.ends] - sums[problem.starts])
-    at_start = [np.flatnonzero((problem.starts == s) & (problem.scores > -np.inf)).tolist() for s in range(n)]
-    jumps = problem.jumps
-    inside = np.full((n + 1, (n + 1) * n_states), -np.inf)
-    inside[0, reading.start] = 0.0
-    nodes: list[Integers] = []
-    layers: list[tuple[Integers, Integers, NDArray[np.int32], Scores]] = []  # arcs: source and target as (c, e, q), phrase, score
+def unfold(
+    phrases: Phrases, reading: Reading, pairs: Pairs, multipliers: Integers, outside: Integers, ahead: Integers, claimed: int
+) -> PathGraph:
+    """All arcs of paths above the claim, from the start on: layers are numbers of words, and in each how often a state backs off."""
+    n, n_states = len(multipliers), len(reading.final)
+    size, deepest = (n + 1) * n_states, int(reading.depth.max())
+    least = claimed - int(multipliers.sum())
+    prices, sizes, jumps = phrases.prices(multipliers), np.diff(pairs.start), phrases.problem.jumps
+    completion, onwards = outside.reshape(-1), ahead.reshape(-1)
+    inside = np.full(completion.shape, NOWHERE)
+    inside[reading.start] = 0
+    nodes: list[Integers] = []  # a node (c, e, q) is the number (c * (n + 1) + e) * n_states + q
+    arcs: list[tuple[Integers, Integers, NDArray[np.int64], Integers]] = []  # source, target, phrase, score
     total = 0
     for c in range(n + 1):
-        here = np.flatnonzero(inside[c] > -np.inf)
-        nodes.append(c * (n + 1) * n_states + here)
-        end, state = here // n_states, here % n_states
-        value = inside[c, here]
-        found: list[tuple[Integers, Integers, int, Scores]] = []
-        for s in range(n if c < n else 0):
-            jump = problem.distortion * np.abs(s - end)
-            rows = np.flatnonzero(jumps[end, s] & (value - jump + ahead[c, s, state] > least))
-            if not rows.size:
-                continue
-            q = state[rows]
-            for p in at_start[s]:
-                e, into = int(problem.ends[p]), c + int(problem.ends[p]) - s
-                if into > n:
-                    continue
-                base = value[rows] - jump[rows] + reading.scores[p, q] + weights[p]
-                after = reading.following[p, q].astype(np.int64)
-                kept = np.flatnonzero(base + outside[into, e, after] > least)
-                if kept.size:
-                    spot, base = e * n_states + after[kept], base[kept]
-                    np.maximum.at(inside[into], spot, base)
-                    score = base - value[rows[kept]] + (sums[e] - sums[s])
-                    found.append((rows[kept], into * (n + 1) * n_states + spot, p, score))
-                    total += len(kept)
-                    if total > MOST_ARCS:
-                        raise VerificationError(
-                            f"more than {MOST_ARCS:,} arcs may be part of something better: the multipliers are too weak."
-                        )
-        if c == n:
-            found = [(np.arange(len(here)), np.full(len(here), -1), -1, reading.final[state])]
-        if found:
-            source = np.concatenate([part[0] for part in found])
-            order = np.argsort(source, kind="stable")
-            phrase = np.repeat(np.array([part[2] for part in found], dtype=np.int32), [len(part[0]) for part in found])
-            into_nodes, scores = np.concatenate([part[1] for part in found]), np.concatenate([part[3] for part in found])
-            layers.append((nodes[c][source[order]], into_nodes[order], phrase[order], scores[order]))
+        for depth in range(deepest, -1, -1):
+            here = np.flatnonzero((inside[c * size : (c + 1) * size].reshape(n + 1, n_states) > LEAST // 2) & (reading.depth == depth))
+            end, state = here // n_states, here % n_states
+            here += c * size
+            nodes.append(here)
+            value = inside[here]
+            if c == n:
+                ended = reading.final[state] > ABSENT
+                found = [(here[ended], np.full(ended.sum(), -1), np.full(ended.sum(), -1), reading.final[state[ended]])]
+            else:
+                shorter = here - state + reading.shorter[state]
+                score = reading.back_off[state]
+                kept = np.flatnonzero((reading.shorter[state] != NO_STATE) & (value + score + completion[shorter] > least))
+                np.maximum.at(inside, shorter[kept], value[kept] + score[kept])
+                found = [(here[kept], shorter[kept], np.full(len(kept), -1), score[kept])]
+                row, start = np.nonzero(jumps[end, :n])
+                jump = phrases.distortion * np.abs(start - end[row])
+                kept = value[row] - jump + onwards[(c * n + start) * n_states + state[row]] > least
+                row, start, jump = row[kept], start[kept], jump[kept]
+                place = start * n_states + state[row]
+                at = np.repeat(np.arange(len(row)), sizes[place])
+                pair = np.arange(len(at)) + np.repeat(pairs.start[place] - np.cumsum(sizes[place]) + sizes[place], sizes[place])
+                phrase, score = pairs.phrase[pair], pairs.score[pair] - jump[at]
+                target = (c + phrases.ends[phrase] - start[at]) * size + phrases.ends[phrase] * n_states + pairs.after[pair]
+                reached = value[row[at]] + score - prices[phrase]
+                kept = np.flatnonzero(reached + completion[target] > least)
+                np.maximum.at(inside, target[kept], reached[kept])
+                found.append((here[row[at[kept]]], target[kept], phrase[kept], score[kept]))
+            arcs += found
+            total += sum(len(part) for part, _, _, _ in found)
+            if total > MOST_ARCS:
+                raise VerificationError(f"more than {MOST_ARCS:,} arcs may be part of something better: the multipliers are too weak.")
     names = np.concatenate(nodes)
-    source, target, phrase, score = (np.concatenate(column) for column in zip(*layers, strict=True))
-    del layers
-    source = np.searchsorted(names, source).astype(np.int32)
-    target = np.where(target < 0, -1, np.searchsorted(names, target)).astype(np.int32)
-    return path_graph(np.concatenate([[0], np.cumsum([len(part) for part in nodes])]), source, target, phrase, score)
+    layer_start = np.concatenate([[0], np.cumsum([len(part) for part in nodes])])
+    by_name = np.argsort(names)
+    source, target, phrase, score = (np.concatenate(column) for column in zip(*arcs, strict=True))
+    source = by_name[np.searchsorted(names, source, sorter=by_name)]
+    target = np.where(target < 0, -1, by_name[np.searchsorted(names, target, sorter=by_name) % len(names)])
+    order = np.argsort(source, kind="stable")
+    states: Numbers = (names % n_states).astype(np.int32)
+    return path_graph(layer_start, source[order], target[order], phrase[order], score[order], states)
