@@ -25,11 +25,13 @@ from zerogap.errors import VerificationError
 from zerogap.grid import Flags, Integers
 from zerogap.problems.translation.phrase_constraints import WALL, ZONE, Rules
 from zerogap.problems.translation.phrases import PhraseProblem
-from zerogap.proof.integers import LEAST
+from zerogap.proof.integers import LEAST, RANGE
 
 FEW, MANY = 200_000, 4_000_000  # hypotheses that are tried before the graph is tightened, and in the end
 FEW_ARCS = 200_000  # with more arcs, there is no use in trying
 STEPS = 12  # of multipliers on a tightened graph
+RENEWED, STALLED, SHORTER = 0.7, 4, 0.7  # steps at first, of Polyak's; after so many without progress, they are so much shorter
+FORGET = 0.95  # of blame, per step
 WORDS_AT_ONCE = 2
 WINDOW = 64  # words after the first gap that a set of translated words may have
 NOWHERE = LEAST  # of nodes without a path: two of them and a path do not leave int64, and are below every claim
@@ -312,55 +314,63 @@ def may_leave(problem: PhraseProblem, bits: Bits, gap: Integers, start: Integers
     return near | (position <= problem.reach)
 
 
+@dataclass(slots=True, eq=False)
+class Descent:
+    """The multipliers so far, and how often best paths did not translate each word once, later paths before earlier ones."""
+
+    multipliers: Integers
+    blame: NDArray[np.float64]
+
+
 def largest_above(graph: PathGraph, phrases: Phrases, listed: Flags, multipliers: Integers, claimed: int, k: int) -> list[int]:
     """The scores of the k best translations above the claim, as far as there are any; VerificationError if there are too many to tell."""
     unknown = np.ones(len(multipliers), dtype=bool)
-    scale = 1.0
-    while True:
-        total = int(multipliers.sum())
-        weights = graph.score - phrases.prices(multipliers)[graph.phrase]
-        if not outside_scores(graph, weights)[0] > claimed - total:
-            return []
+    descent = Descent(multipliers, np.zeros(len(multipliers)))
+    while len(graph.phrase):
+        total = int(descent.multipliers.sum())
         if not unknown.any() or len(graph.phrase) <= FEW_ARCS:
             exact = spelled_out(graph, listed)
-            weights = exact.score - phrases.prices(multipliers)[exact.phrase]
+            weights = exact.score - phrases.prices(descent.multipliers)[exact.phrase]
             most = FEW if unknown.any() else MANY
             found = best_translations(exact, phrases.problem, weights, outside_scores(exact, weights), claimed - total, most, k)
             if found is not None:
                 return [score + total for score in found.tolist()]
         if not unknown.any():
             raise VerificationError(f"more than {MANY:,} partial translations would have to be compared: the multipliers are too weak.")
-        multipliers, blame, scale = improved(graph, phrases, multipliers, claimed, scale)
-        for word in np.argsort(-np.where(unknown, blame, -1), kind="stable")[:WORDS_AT_ONCE].tolist():
+        if not improve(descent, graph, phrases, claimed):
+            return []
+        least = claimed - int(descent.multipliers.sum())
+        for word in np.argsort(-np.where(unknown, descent.blame, -1.0), kind="stable")[:WORDS_AT_ONCE].tolist():
             unknown[word] = False
-            weights = graph.score - phrases.prices(multipliers)[graph.phrase]
-            graph = knowing(graph, phrases, word, weights, claimed - int(multipliers.sum()))
-            if not len(graph.phrase):
-                return []
+            if len(graph.phrase):
+                weights = graph.score - phrases.prices(descent.multipliers)[graph.phrase]
+                graph = knowing(graph, phrases, word, weights, least)
+    return []
 
 
-def improved(graph: PathGraph, phrases: Phrases, multipliers: Integers, claimed: int, scale: float) -> tuple[Integers, Integers, float]:
-    """(better multipliers, how often a best path did not translate each word once, how long steps are), by Polyak's steps to the claim.
+def improve(descent: Descent, graph: PathGraph, phrases: Phrases, claimed: int) -> bool:
+    """Better multipliers, by Polyak's steps to the claim; False if no path is above it.
 
     Any multipliers prove a bound, so steps may be rounded as they like; they stay among those that keep sums in the range.
     """
-    blame = np.zeros(len(multipliers), dtype=np.int64)
-    lowest, best, most = None, multipliers, phrases.largest_multiplier
+    most, multipliers = phrases.largest_multiplier, descent.multipliers
+    lowest, scale, stalled = RANGE, RENEWED, 0
     for _ in range(STEPS):
         weights = graph.score - phrases.prices(multipliers)[graph.phrase]
         outside = outside_scores(graph, weights)
         bound = int(outside[0]) + int(multipliers.sum())
-        if lowest is None or bound < lowest:
-            lowest, best = bound, multipliers
-        else:
-            scale *= 0.8
+        stalled += 1
+        if bound < lowest:
+            lowest, descent.multipliers, stalled = bound, multipliers, 0
         if bound <= claimed:
-            break
+            return False
         direction = excess(graph, phrases, weights, outside)
-        blame += np.abs(direction)
+        descent.blame = FORGET * descent.blame + np.abs(direction)
         norm = int(direction @ direction)
         if norm == 0:
             break
+        if stalled >= STALLED:
+            scale, stalled = SHORTER * scale, 0
         step = min(max(int(scale * ((bound - claimed) // norm)), 1), most)
         multipliers = np.clip(multipliers + step * direction, -most, most)
-    return best, blame, max(scale, 0.3)
+    return True
