@@ -73,7 +73,7 @@ def defined(model, sentence):
         value, steps = 2 * bucket_of(high - low) + side, 0
         for t in range(n_pairs, len(features.templates)):
             role = 1 if partial[1, 1:, t].any() else 0  # each reads one token
-            steps += rows.get(int((partial[role, (h, m)[role], t] & CLEAR) | features.low_bytes[t]), [0] * VALUES)[value]
+            steps += rows.get(int((partial[role, (h, m)[role], t] & CLEAR) | features.plan.low_bytes[t]), [0] * VALUES)[value]
         a, b = int(partial[0, h, 0]), int(partial[1, m, 0])
         of_pair = model.pairs[heads.index(a) if a in heads else -1, modifiers.index(b) if b in modifiers else -1]
         steps += int(of_pair[0, value])
@@ -180,7 +180,7 @@ def test_listed_arcs_score_what_all_arcs_do(data, text):
         model = part_model(features, keys, rng.normal(size=len(keys)))
         heads, modifiers = (np.ascontiguousarray(some) for some in np.nonzero(allowed))
         is_asked, scores = rng.random(n + 1) < 0.8, np.empty(len(heads))
-        score_listed(encoded[0], *features.plan, encoded[1], heads, modifiers, is_asked, *model.table, scores)
+        score_listed(encoded, features.plan, model.table, heads, modifiers, is_asked, scores)
         expected = arcs_under(features, model, encoded, allowed)[heads, modifiers]
         assert (scores == np.where(is_asked[modifiers], expected, 0.0)).all()
 
@@ -191,7 +191,7 @@ def all_keys(features, encoded, n):
 
     room = (len(features.templates) + n * features.n_across) * (n + 1) ** 2
     keys, signs = np.empty(room, dtype=np.int64), np.empty(room)
-    found = arc_keys(encoded[0], *features.plan, encoded[1], every_arc(n).astype(np.float64), 0.5, keys, signs)
+    found = arc_keys(encoded, features.plan, every_arc(n).astype(np.float64), 0.5, keys, signs)
     return keys[:found]
 
 

@@ -16,6 +16,7 @@ from zerogap.features.parts.learning import WeightTable
 from zerogap.features.parts.model import from_arrays, part_model, to_arrays
 from zerogap.features.parts.packed_table import jumps_alone, packed
 from zerogap.features.parts.templates import Count, parse_part_template, parse_part_templates
+from zerogap.features.parts.weights import Table
 
 
 def test_a_template_has_a_kind_roles_offsets_and_a_relation():
@@ -67,7 +68,7 @@ def test_lists_of_templates():
 
 def test_roles_that_no_template_names_add_nothing():
     features = PartFeatures(parse_part_templates(["arc: head.upos"]))
-    assert features.n_roles == 2
+    assert features.reading.n_roles == 2
 
 
 def test_hashes_are_the_same_everywhere():
@@ -190,8 +191,8 @@ def test_a_table_that_is_only_read_has_all_weights_and_nothing_else(weights, oth
     cells, jumps = packed(keys, steps)
     unit = np.array([0.25])
     for key in [*weights, *others]:
-        assert sum_weights(np.array([key]), cells, unit, jumps) == 0.25 * weights.get(key, 0)
-    assert sum_weights(keys.copy(), cells, unit, jumps) == 0.25 * sum(weights.values())
+        assert sum_weights(np.array([key]), Table(cells, unit, jumps)) == 0.25 * weights.get(key, 0)
+    assert sum_weights(keys.copy(), Table(cells, unit, jumps)) == 0.25 * sum(weights.values())
 
 
 def test_jumps_of_a_file_are_not_believed():
@@ -219,7 +220,7 @@ def test_a_large_table_that_is_only_read():
     keys = np.unique(rng.integers(-(2**63), 2**63 - 1, 200_000))
     steps = rng.integers(-(2**15) + 1, 2**15 - 1, len(keys)).astype(np.int16)
     cells, jumps = packed(keys[::2].copy(), steps[::2].copy())
-    found = [sum_weights(keys[i : i + 1], cells, np.ones(1), jumps) for i in range(0, len(keys), 97)]
+    found = [sum_weights(keys[i : i + 1], Table(cells, np.ones(1), jumps)) for i in range(0, len(keys), 97)]
     assert found == [0 if i % 2 else steps[i] for i in range(0, len(keys), 97)]
 
 

@@ -34,7 +34,7 @@ NEEDED: dict[str, tuple[str, ...]] = {
         "zerogap.dependency.decoding.agreement.head_scores:fill_from_arrays",
         "zerogap.dependency.decoding.agreement.head_scores:most_added",
         "zerogap.dependency.decoding.agreement.sparse_parts:add_listed_parts",
-        "zerogap.dependency.parser.labelling:best_labels",
+        "zerogap.dependency.parser.labeller:best_labels",
         "zerogap.dependency.scoring.parts:score_arcs",
         "zerogap.dependency.scoring.parts:score_candidates",
         "zerogap.dependency.scoring.parts:sum_weights",

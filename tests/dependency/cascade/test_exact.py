@@ -95,11 +95,9 @@ def test_no_tree_with_an_arc_scores_more_than_its_bound(parser, margin):
         cascade, features = ExactCascade(drawn), drawn.model.features
         for sentence in treebank(15, seed=3 + seed):
             n = len(sentence)
-            partial, totals = encoded = features.encode(sentence.columns, n)
+            encoded = features.encode(sentence.columns, n)
             heads, left, bounds = np.empty(n, dtype=np.int64), np.empty((n + 1, n + 1), dtype=np.bool_), np.empty((n + 1, n + 1))
-            best = best_under_penalties(
-                partial, *features.plan, totals, *cascade.tables[0], *cascade.tables[1], 1, margin, 1.0, heads, left, bounds
-            )
+            best = best_under_penalties(encoded, features.plan, cascade.search._replace(margin=margin), heads, left, bounds)
             c = candidates_of(every_arc(n), grand=True)
             arcs = arcs_under(features, drawn.model, encoded, every_arc(n))
             block = block_under(features, drawn.model, encoded, arcs, c)

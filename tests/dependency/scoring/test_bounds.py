@@ -172,7 +172,7 @@ def largest_weights(parser, examples, name, roles, *, later=False):
 
 
 def of_kind(features, name):
-    found = [(t, features.templates[low - 1]) for t, low in enumerate(features.low_bytes.tolist())]
+    found = [(t, features.templates[low - 1]) for t, low in enumerate(features.plan.low_bytes.tolist())]
     return [(t, template) for t, template in found if f"{template.kind}s" == name]
 
 

@@ -117,12 +117,12 @@ def test_without_beliefs_the_parts_are_those_of_the_gold_tree(order):
         parts = bp_training.parts_of(scores, np.where(allowed, 0.0, -np.inf), features, projective=False)
         keys, amounts = np.empty(10_000, dtype=np.int64), np.empty(10_000)
         none = [np.zeros(len(values)) for values in parts]
-        size = part_keys(encoded[0], *features.plan, allowed, np.array(heads), *places_of(scores), *none, 0.5, keys, amounts)
+        size = part_keys(encoded, features.plan, allowed, np.array(heads), places_of(scores), none, 0.5, (keys, amounts))
         larger = {i + 1 for i, template in enumerate(features.templates) if template.kind not in ("arc", "between")}
         gold = [key for key in keys_of_tree(features, encoded, np.array(heads)).tolist() if key & 255 in larger]
         assert Counter(keys[:size].tolist()) == Counter(gold)
         assert set(amounts[:size].tolist()) <= {1.0}
-        assert part_keys(encoded[0], *features.plan, allowed, np.array(heads), *places_of(scores), *none, 0.5, keys[:1], amounts) == size
+        assert part_keys(encoded, features.plan, allowed, np.array(heads), places_of(scores), none, 0.5, (keys[:1], amounts)) == size
 
 
 @pytest.mark.parametrize("order", ["sibling", "grandparent", "grandsibling"])

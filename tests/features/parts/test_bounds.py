@@ -83,12 +83,12 @@ def test_sums_of_looks_are_sums_of_weights(seed, n, n_parts):
     partial, _ = FEATURES.encode(columns, n)
     h, s, m = random.integers(0, n + 2, size=(3, n_parts))
     side, distance = random.integers(0, 2, size=n_parts), random.integers(0, 16, size=n_parts)
-    chosen = [(t, low) for t, low in enumerate(FEATURES.low_bytes.tolist()) if FEATURES.templates[low - 1].kind == "sibling"]
+    chosen = [(t, low) for t, low in enumerate(FEATURES.plan.low_bytes.tolist()) if FEATURES.templates[low - 1].kind == "sibling"]
     places = templates_of(FEATURES, "sibling")
     assert places.tolist() == [t for t, _ in chosen]
     keys = {}
     for t, low in chosen:
-        code = FEATURES.relation_codes[1, distance] if FEATURES.templates[low - 1].relation else FEATURES.relation_codes[0, side]
+        code = FEATURES.plan.codes[1, distance] if FEATURES.templates[low - 1].relation else FEATURES.plan.codes[0, side]
         keys[t] = ((partial[HEAD, h, t] + partial[SIB, s, t] + partial[MOD, m, t] + code) & -256) | low
     every = np.unique(np.concatenate([random_keys(random, 50), *keys.values()]))
     model = part_model(FEATURES, every, random.integers(-8, 9, size=len(every)) / 8.0)

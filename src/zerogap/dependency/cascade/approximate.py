@@ -15,6 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
+from zerogap.dependency.cascade.kernel import BY_MARGIN, BY_MEAN, NO_PASS, NOTHING, CascadeModels, PassRules, RowArrays, parse_by_cascade
 from zerogap.dependency.cascade.passes import DICTIONARY, FIRST, LAST, OF_ARCS, ROWS, SECOND, VINE, Pass
 from zerogap.dependency.cascade.rows import VALUES, RowModel
 from zerogap.dependency.parser.parser import Parser, sharing_tokens
@@ -22,7 +23,6 @@ from zerogap.dependency.scoring.sentence import Allowed, score_of_tree
 from zerogap.dependency.sentence import Sentence
 from zerogap.errors import InputError
 from zerogap.features.parts.keys import PartFeatures
-from zerogap.features.parts.model import PartModel
 from zerogap.features.parts.templates import parse_part_templates
 from zerogap.features.parts.weight_table import Keys
 from zerogap.problems.dependency.problem import Problem
@@ -136,13 +136,13 @@ class Cascade:
         With `passes`, there are as many, and nothing after them: heads mean nothing then. `kept` is filled with the arcs that
         are left, sentence after sentence, if it has room for them.
         """
-        from zerogap.dependency.cascade.kernel import BY_MARGIN, BY_MEAN, NO_PASS, NOTHING, parse_by_cascade
-
         rows = self.hashes(sentences) if hashes is None else hashes
         starts = np.concatenate([[0], np.cumsum([len(part) for part in rows])]).astype(np.int64)
         by_kind = {one.kind: one for one in self.passes[:passes]}
-        last = arrays_of(by_kind[LAST].parts if LAST in by_kind else self.parser.model)
-        models = [arrays_of(by_kind[kind].parts) if kind in by_kind else last for kind in (DICTIONARY, VINE, FIRST, SECOND)]
+        last = (by_kind[LAST].parts if LAST in by_kind else self.parser.model).arrays
+        dictionary, vine, first, second = (
+            by_kind[kind].parts.arrays if kind in by_kind else last for kind in (DICTIONARY, VINE, FIRST, SECOND)
+        )
         chosen = [by_kind.get(kind) for kind in (ROWS, VINE, FIRST, SECOND, LAST)]
         rules = np.array([NO_PASS if one is None else BY_MARGIN if one.rule.name == MARGIN else BY_MEAN for one in chosen], dtype=np.int64)
         values = np.array([0.0 if one is None else one.rule.value for one in chosen])
@@ -151,10 +151,9 @@ class Cascade:
         left = np.empty((len(sentences), len(KINDS) - 1), dtype=np.int64)
         order = ORDERS[self.parser.order] if passes is None or LAST in by_kind else NOTHING
         band = by_kind[VINE].band if VINE in by_kind else 0
-        parse_by_cascade(
-            np.concatenate(rows or [NO_TOKENS]), starts, models[0], rows_of(by_kind.get(ROWS)), *models[1:], last, rules, values, stacked,
-            1 if DICTIONARY in by_kind else 0, band, order, 1 if self.parser.single_root else 0, heads, left, kept,
-        )  # fmt: skip
+        every = CascadeModels(dictionary, rows_of(by_kind.get(ROWS)), vine, first, second, last)
+        how = PassRules(rules, values, stacked, int(DICTIONARY in by_kind), band, order, int(self.parser.single_root))
+        parse_by_cascade(np.concatenate(rows or [NO_TOKENS]), starts, every, how, heads, left, kept)
         return heads, np.ascontiguousarray(left[:, [KINDS.index(kind) for kind in by_kind if kind != LAST]])
 
 
@@ -193,19 +192,11 @@ def check_stack(passes: Sequence[Pass]) -> None:
         on |= one.kind in OF_ARCS
 
 
-def arrays_of(model: PartModel) -> tuple[object, ...]:
-    """A model as kernels read it."""
-    features = model.features
-    return features.n_roles, features.readings, features.terms, features.counts, *features.plan, *model.table
-
-
-def rows_of(one: Pass | None) -> tuple[object, ...]:
-    """The same of rows of weights, and of none."""
+def rows_of(one: Pass | None) -> RowArrays:
+    """Rows of weights as kernels read them, and of none."""
     model = no_rows() if one is None else one.model
     assert isinstance(model, RowModel)
-    features = model.features
-    found = features.n_roles, features.readings, features.terms, features.counts, features.kind_start, features.low_bytes
-    return *found, *model.tables, model.unit
+    return RowArrays(model.features.reading, model.features.plan, model.tables)
 
 
 @functools.cache

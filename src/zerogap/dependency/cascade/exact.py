@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from zerogap.dependency.cascade.approximate import NO_TOKENS, FastParse
-from zerogap.dependency.cascade.exact_search import MARGIN, STEP, parse_under_penalties
+from zerogap.dependency.cascade.exact_search import MARGIN, STEP, CoreSearch, parse_under_penalties
 from zerogap.dependency.parser.parser import Parser, sharing_tokens
 from zerogap.dependency.sentence import Sentence
 from zerogap.errors import InputError
@@ -51,7 +51,7 @@ class ExactCascade:
     parser: Parser
     margin: float = MARGIN
     step: float = STEP
-    tables: tuple[Table, Table] = field(init=False, repr=False)  # of arcs, and of larger parts: each is smaller than both
+    search: CoreSearch = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         for name, value in (("margin", self.margin), ("step", self.step)):
@@ -66,7 +66,8 @@ class ExactCascade:
                 " zerogap train dependency train.conllu --dev dev.conllu -o sure.npz --penalties."
             )
         object.__setattr__(self, "parser", parser)
-        object.__setattr__(self, "tables", (table_of(parser.model, OF_ARCS), table_of(parser.model, LARGER)))
+        tables = table_of(parser.model, OF_ARCS), table_of(parser.model, LARGER)
+        object.__setattr__(self, "search", CoreSearch(*tables, int(parser.single_root), float(self.margin), float(self.step)))
 
     @property
     def order(self) -> str:
@@ -88,17 +89,13 @@ class ExactCascade:
     def parse_together(self, sentences: Sequence[Sentence]) -> list[FastParse]:
         """The same for some sentences at once."""
         begin = time.perf_counter()
-        parser, features = self.parser, self.parser.model.features
+        parser, tokens = self.parser, self.parser.model.features.tokens
         for sentence in sentences:
             parser.check(sentence)
-        rows = [features.tokens.of(sentence.columns, len(sentence)) for sentence in sentences]
+        rows = [tokens.of(sentence.columns, len(sentence)) for sentence in sentences]
         starts = np.cumsum([0, *map(len, rows)])
         flat, (scores, bounds) = np.empty(sum(map(len, sentences)), dtype=np.int64), np.empty((2, len(sentences)))
-        parse_under_penalties(
-            np.concatenate(rows or [NO_TOKENS]), starts, features.n_roles, features.readings, features.terms, features.counts,
-            *features.plan, *self.tables[0], *self.tables[1], *parser.model.table, 1 if parser.single_root else 0, self.margin, self.step,
-            flat, scores, bounds,
-        )  # fmt: skip
+        parse_under_penalties(np.concatenate(rows or [NO_TOKENS]), starts, parser.model.arrays, self.search, flat, scores, bounds)
         seconds = ((time.perf_counter() - begin) / max(len(sentences), 1),)
         found, at, heads_of_all = list[FastParse](), 0, flat.tolist()
         for sentence, hashes, score, bound in zip(sentences, rows, scores.tolist(), bounds.tolist(), strict=True):
@@ -113,4 +110,4 @@ class ExactCascade:
 
 def table_of(model: PartModel, kinds: Sequence[str]) -> Table:
     cells, jumps = cells_of_kinds(model, kinds)
-    return cells, np.array([model.unit]), jumps
+    return Table(cells, np.array([model.unit]), jumps)

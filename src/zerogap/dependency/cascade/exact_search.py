@@ -16,13 +16,17 @@ Each step leaves all arcs of all trees that score as much as the candidate: the 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from zerogap.dependency.candidate_arcs import lay_out
-from zerogap.dependency.scoring.parts import ACROSS, RIGHT, SENTENCE, TABLE, crosses, score_arcs, score_candidates, sum_weights
+from zerogap.dependency.candidate_arcs import laid_out
+from zerogap.dependency.scoring.parts import ACROSS, RIGHT, crosses, score_arcs, score_candidates, sum_weights
 from zerogap.dependency.scoring.tree_features import choice_keys
-from zerogap.features.parts.keys import PAD, fill_partial
-from zerogap.kernels import boolean, float64, inner, int64, kernel, readonly, writable
+from zerogap.features.parts.keys import ENCODED, PLAN, encoded_by
+from zerogap.features.parts.model import MODEL
+from zerogap.features.parts.weights import TABLE, Table
+from zerogap.kernels import boolean, float64, inner, int64, kernel, readonly, record, writable
 from zerogap.oracles.push import push_max
 from zerogap.oracles.trees.core_bounds import Core, CoreScores, core_max_marginals
 from zerogap.oracles.trees.grandsiblings import grandsibling_kernel
@@ -80,34 +84,27 @@ def lay_out_core(left, core):
 
 
 @inner
-def score_core(partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, arcs, core):
-    """All parts of the arcs of the core, as the grand-sibling kernel reads them: contexts, modifier_start, modifiers, context, starts of
-    scores and of stops, scores, stops."""
-    n, n_arcs = arcs.shape[0] - 1, 0
+def score_core(encoded, plan, table, arcs, core):
+    """All parts of the arcs of the core, as the grand-sibling kernel reads them: the layout, scores, stops."""
+    n = arcs.shape[0] - 1
     of_core = np.empty((n + 1, n + 1))
     for h in range(n + 1):
         for m in range(n + 1):
-            n_arcs += core[h, m]
             of_core[h, m] = arcs[h, m] if core[h, m] else -np.inf
-    contexts, modifier_start = np.empty(n + 1, dtype=np.int64), np.empty(2 * n + 3, dtype=np.int64)
-    of_arcs, starts = np.empty((3, n_arcs), dtype=np.int64), np.empty((4, 2 * n + 3), dtype=np.int64)
-    modifiers, context, score_start, stop_start = of_arcs[1], of_arcs[2], starts[0], starts[1]
-    lay_out(core, 1, contexts, modifier_start, of_arcs[0], modifiers, context, starts)
-    scores, stops = np.empty(score_start[2 * n + 2]), np.empty(stop_start[2 * n + 2])
-    score_candidates(
-        partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, of_core, 1, 0,
-        contexts, modifier_start, modifiers, context, score_start, stop_start, scores, stops,
-    )  # fmt: skip
-    return contexts, modifier_start, modifiers, context, score_start, stop_start, scores, stops
+    candidates = laid_out(core, 1)
+    scores, stops = np.empty(candidates.score_start[-1]), np.empty(candidates.stop_start[-1])
+    score_candidates(encoded, plan, table, of_core, candidates, 0, scores, stops)
+    return candidates, scores, stops
 
 
 @inner
-def bound_arcs(arcs, left, core, known_start, known, stop_start, stops, single_root, least, marginals):
+def bound_arcs(arcs, left, core, candidates, known, stops, single_root, least, marginals):
     """What no tree of the arcs that are left scores more than. `known` are the scores of parts of the core, `stops` those of its ends.
 
     Parts that the core itself cannot have, as a word has no other head there, are not known. out: marginals (n + 1, n + 1), of every arc,
     less if below `least`.
     """
+    known_start, stop_start = candidates.score_start, candidates.stop_start
     n = arcs.shape[0] - 1
     layout, n_core, likely = lay_out_core(left, core)
     contexts, start, _, _, modifier_start, modifiers, _, pair_start = layout
@@ -151,88 +148,80 @@ def is_beyond(left, core, marginals, score):
     return found
 
 
-@kernel(
-    float64(
-        *SENTENCE, readonly(int64, 2), *TABLE, *TABLE, int64, float64, float64,
-        writable(int64, 1), writable(boolean, 2), writable(float64, 2),
-    )
-)  # fmt: skip
-def best_under_penalties(
-    partial, kind_start, relation, run_end, templates, codes, totals, arc_cells, arc_numbers, arc_jumps, cells, numbers, jumps,
-    single_root, margin, step, heads, left, marginals,
-):  # fmt: skip
-    """The score of the best tree; weights of arcs have a table of their own.
+class CoreSearch(NamedTuple):
+    """Weights of arcs and of larger parts, each in a table that is smaller than one of both, and how the core begins and grows."""
+
+    arcs: Table
+    larger: Table
+    single_root: int
+    margin: float
+    step: float
+
+
+CORE_SEARCH = record(CoreSearch, TABLE, TABLE, int64, float64, float64)
+
+
+@kernel(float64(ENCODED, PLAN, CORE_SEARCH, writable(int64, 1), writable(boolean, 2), writable(float64, 2)))
+def best_under_penalties(encoded, plan, search, heads, left, marginals):
+    """The score of the best tree.
 
     The core begins with a `margin`, and grows by arcs of trees whose bounds are at most a `step` below the highest one: there is always
     one, since what is in the core already is no more than the candidate. out: heads; left (n + 1, n + 1), arcs of all trees that score
     as much; marginals (n + 1, n + 1), bounds on trees with each arc, less if those are below the candidate's score.
     """
+    single_root = search.single_root
     n = heads.size
     allowed, arcs = np.ones((n + 1, n + 1), dtype=np.bool_), np.empty((n + 1, n + 1))
     for h in range(n + 1):
         allowed[h, h] = allowed[h, 0] = False
-    score_arcs(
-        partial, kind_start, relation, run_end, templates, codes, totals, allowed, arc_cells, arc_numbers, arc_jumps, arcs
-    )  # fmt: skip
+    score_arcs(encoded, plan, search.arcs, allowed, arcs)
     best = inside_outside(arcs, single_root, push_max, larger, add, subtract, -np.inf, 0.0, marginals)
     core = np.empty((n + 1, n + 1), dtype=np.bool_)
     for h in range(n + 1):
         for m in range(n + 1):
             left[h, m] = marginals[h, m] > -np.inf
-            core[h, m] = left[h, m] and marginals[h, m] >= -margin
+            core[h, m] = left[h, m] and marginals[h, m] >= -search.margin
             marginals[h, m] += best
     while True:
-        contexts, modifier_start, modifiers, context, score_start, stop_start, scores, stops = score_core(
-            partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, arcs, core
-        )
+        c, scores, stops = score_core(encoded, plan, search.larger, arcs, core)
         score = grandsibling_kernel(
-            contexts, modifier_start, modifiers, context, score_start, scores, stop_start, stops, single_root, heads
-        )  # fmt: skip
+            c.contexts, c.modifier_start, c.modifiers, c.context, c.score_start, scores, c.stop_start, stops, single_root, heads
+        )
         if not is_beyond(left, core, marginals, score):
             return score
-        best = bound_arcs(arcs, left, core, score_start, scores, stop_start, stops, single_root, score, marginals)
+        best = bound_arcs(arcs, left, core, c, scores, stops, single_root, score, marginals)
         if not is_beyond(left, core, marginals, score):
             return score
         for h in range(n + 1):
             for m in range(n + 1):
-                core[h, m] = left[h, m] and (core[h, m] or marginals[h, m] >= best - step)
+                core[h, m] = left[h, m] and (core[h, m] or marginals[h, m] >= best - search.step)
 
 
 @kernel(
     int64(
-        readonly(int64, 2), readonly(int64, 1), int64, readonly(int64, 2), readonly(int64, 2), readonly(int64, 2), *SENTENCE[1:],
-        *TABLE, *TABLE, *TABLE, int64, float64, float64, writable(int64, 1), writable(float64, 1), writable(float64, 1),
+        readonly(int64, 2), readonly(int64, 1), MODEL, CORE_SEARCH, writable(int64, 1), writable(float64, 1), writable(float64, 1)
     )
 )  # fmt: skip
-def parse_under_penalties(
-    hashes, starts, n_roles, readings, terms, counts, kind_start, relation, run_end, templates, codes,
-    arc_cells, arc_numbers, arc_jumps, larger_cells, larger_numbers, larger_jumps, cells, numbers, jumps, single_root, margin, step,
-    heads, scores, bounds,
-):  # fmt: skip
+def parse_under_penalties(hashes, starts, model, search, heads, scores, bounds):
     """Many sentences at once: the hashes of their tokens stand one after the other (see `features.parts.keys`), and so do their heads.
 
-    Weights are in three tables: of arcs, of larger parts, of all. out: heads; by sentence, the scores of trees, by their definition, and
-    bounds.
+    out: heads; by sentence, the scores of trees, by their definition, and bounds.
     """
+    plan = model.plan
     at = 0
     for i in range(starts.size - 1):
         of_tokens = hashes[starts[i] : starts[i + 1]]
-        n = of_tokens.shape[0] - 2 - 4 * PAD
-        partial = np.empty((n_roles, n + 2, templates.size), dtype=np.int64)
-        totals = np.empty((counts.shape[0], n + 2), dtype=np.int64)
-        fill_partial(of_tokens, readings, terms, counts, partial, totals)
+        encoded = encoded_by(model.reading, plan, of_tokens)
+        n = encoded.partial.shape[1] - 2
         left, marginals = np.empty((n + 1, n + 1), dtype=np.bool_), np.empty((n + 1, n + 1))
         here = heads[at : at + n]
-        bounds[i] = best_under_penalties(
-            partial, kind_start, relation, run_end, templates, codes, totals, arc_cells, arc_numbers, arc_jumps,
-            larger_cells, larger_numbers, larger_jumps, single_root, margin, step, here, left, marginals,
-        )  # fmt: skip
+        bounds[i] = best_under_penalties(encoded, plan, search, here, left, marginals)
         for h in range(n + 1):
             for m in range(n + 1):
                 left[h, m] = m > 0 and here[m - 1] == h  # the tree
-        n_across = kind_start[ACROSS + 1] - kind_start[ACROSS]
-        keys = np.empty(templates.size * (3 * n + 2) + n * n * n_across, dtype=np.int64)
-        size = choice_keys(partial, kind_start, relation, run_end, templates, codes, totals, left, here, keys)
-        scores[i] = sum_weights(keys[:size], cells, numbers, jumps)
+        n_across = plan.kind_start[ACROSS + 1] - plan.kind_start[ACROSS]
+        keys = np.empty(plan.low_bytes.size * (3 * n + 2) + n * n * n_across, dtype=np.int64)
+        size = choice_keys(encoded, plan, left, here, keys)
+        scores[i] = sum_weights(keys[:size], model.table)
         at += n
     return 0

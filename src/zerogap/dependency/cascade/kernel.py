@@ -9,18 +9,22 @@ time in proportion to the arcs that are left.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from zerogap.dependency.candidate_arcs import lay_out
-from zerogap.dependency.cascade.row_scoring import TABLES, score_rows
+from zerogap.dependency.candidate_arcs import laid_out
+from zerogap.dependency.cascade.rows import ROW_TABLES, RowTables, score_rows
 from zerogap.dependency.cascade.vine_scoring import score_vine
 from zerogap.dependency.scoring.arc_list import score_listed
 from zerogap.dependency.scoring.parts import HEAD, LEFT, MOD, RIGHT, score_candidates
-from zerogap.features.parts.keys import PAD, fill_partial
+from zerogap.features.parts.keys import PAD, PLAN, READING, Plan, Reading, encoded_by
+from zerogap.features.parts.model import MODEL, ModelArrays
 from zerogap.features.parts.packed_table import step_of
 from zerogap.features.parts.templates import DIRECTION
-from zerogap.features.parts.weight_table import CLEAR, shift_of
-from zerogap.kernels import boolean, float64, inner, int64, kernel, readonly, types, uint32, writable
+from zerogap.features.parts.weight_table import CLEAR, Keys, shift_of
+from zerogap.grid import Scores
+from zerogap.kernels import boolean, float64, inner, int64, kernel, readonly, record, writable
 from zerogap.oracles.trees.grandsibling_marginals import grandsibling_max_marginals
 from zerogap.oracles.trees.grandsiblings import grandsibling_kernel
 from zerogap.oracles.trees.sparse_eisner import sparse_eisner, sparse_max_marginals
@@ -31,18 +35,40 @@ NOTHING, FIRST, SIBLING, GRANDSIBLING = -1, 0, 1, 2  # orders of the last model;
 ROW_PASS, VINE_PASS, FIRST_PASS, SECOND_PASS, LAST_PASS = range(5)
 LEAST = -np.finfo(np.float64).max
 
-# A model as kernels read it: roles, terms and counts of `PartFeatures`, its plan, and its table.
-MODEL = types.Tuple(  # type: ignore[no-untyped-call]  # of numba
-    (
-        int64, readonly(int64, 2), readonly(int64, 2), readonly(int64, 2),
-        readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 2),
-        readonly(int64, 1), readonly(float64, 1), readonly(uint32, 1),
-    )
-)  # fmt: skip
-# The same of rows of weights: first and fourth of the plan alone; tables, and the unit.
-ROW_MODEL = types.Tuple(  # type: ignore[no-untyped-call]  # of numba
-    (int64, readonly(int64, 2), readonly(int64, 2), readonly(int64, 2), readonly(int64, 1), readonly(int64, 1), *TABLES, float64)
-)
+
+class RowArrays(NamedTuple):
+    """Rows of weights as the kernel reads them, as `ModelArrays`."""
+
+    reading: Reading
+    plan: Plan
+    table: RowTables
+
+
+class CascadeModels(NamedTuple):
+    """The models of all passes; where there is no such pass, any model stands for it."""
+
+    dictionary: ModelArrays
+    rows: RowArrays
+    vine: ModelArrays
+    first: ModelArrays
+    second: ModelArrays
+    last: ModelArrays  # the final one
+
+
+class PassRules(NamedTuple):
+    """How passes prune; rows prune by a margin."""
+
+    rules: Keys  # (passes,): NO_PASS, BY_MARGIN, BY_MEAN
+    values: Scores  # (passes,)
+    stacked: Scores  # (passes,): how much the scores of the pass before count
+    has_dictionary: int
+    band: int  # of the vine
+    order: int  # of the final model
+    single_root: int
+
+
+MODELS = record(CascadeModels, MODEL, record(RowArrays, READING, PLAN, ROW_TABLES), *[MODEL] * 4)
+PASS_RULES = record(PassRules, readonly(int64, 1), *[readonly(float64, 1)] * 2, *[int64] * 4)
 
 
 @inner
@@ -53,16 +79,6 @@ def count_arcs(allowed, left, place):  # out: left[place]
             size += allowed[h, m]
     left[place] = size
     return 0
-
-
-@inner
-def encoded(model, hashes):
-    roles, readings, terms, counts = model[0], model[1], model[2], model[3]
-    n, n_templates = hashes.shape[0] - 2 - 4 * PAD, model[5].shape[0]  # of the plan, an entry for every template
-    partial = np.empty((roles, n + 2, n_templates), dtype=np.int64)
-    totals = np.empty((counts.shape[0], n + 2), dtype=np.int64)
-    fill_partial(hashes, readings, terms, counts, partial, totals)
-    return partial, totals
 
 
 @inner
@@ -80,9 +96,9 @@ def threshold_of(rule, value, best, marginals):
 
 @inner
 def look_up_lengths(model, hashes, allowed):  # out: allowed (n + 1, n + 1)
-    partial, _ = encoded(model, hashes)
-    n, templates, codes = allowed.shape[0] - 1, model[7], model[8]
-    cells, jumps = model[9], model[11]
+    partial, _ = encoded_by(model.reading, model.plan, hashes)
+    n, templates, codes = allowed.shape[0] - 1, model.plan.low_bytes, model.plan.codes
+    cells, jumps = model.table.cells, model.table.jumps
     shift = shift_of(cells.shape[0])
     for h in range(1, n + 1):
         for m in range(1, n + 1):
@@ -95,10 +111,7 @@ def look_up_lengths(model, hashes, allowed):  # out: allowed (n + 1, n + 1)
 
 @inner
 def score_by_rows(model, hashes, arcs):  # out: arcs (n + 1, n + 1)
-    partial, totals = encoded(model, hashes)
-    return score_rows(
-        partial, model[4], model[5], totals, model[6], model[7], model[8], model[9], model[10], model[11], model[12], arcs
-    )  # fmt: skip
+    return score_rows(encoded_by(model.reading, model.plan, hashes), model.plan, model.table, arcs)
 
 
 @inner
@@ -120,10 +133,9 @@ def prune_by_choice(arcs, value, allowed):  # out: allowed (n + 1, n + 1)
 
 @inner
 def prune_by_vine(model, hashes, band, rule, value, single_root, allowed):  # out: allowed (n + 1, n + 1)
-    partial, totals = encoded(model, hashes)
     n = allowed.shape[0] - 1
     near, far = np.empty((2, n + 1, band + 1)), np.empty((3, n + 1))
-    score_vine(partial, model[4], model[5], model[6], model[7], model[8], totals, model[9], model[10], model[11], near, far)
+    score_vine(encoded_by(model.reading, model.plan, hashes), model.plan, model.table, near, far)
     for h in range(1, n + 1):
         for d in range(1, band + 1):
             if h + d <= n and not allowed[h, h + d]:
@@ -156,23 +168,9 @@ def prune_by_vine(model, hashes, band, rule, value, single_root, allowed):  # ou
 
 
 @inner
-def laid_out(allowed, grand):
-    """The arrays of `Candidates`: contexts, modifier_start, heads, modifiers, context, and four starts."""
-    n = allowed.shape[0] - 1
-    size = 0
-    for h in range(n + 1):
-        for m in range(1, n + 1):
-            size += allowed[h, m]
-    contexts, modifier_start = np.empty(n + 1, dtype=np.int64), np.empty(2 * n + 3, dtype=np.int64)
-    heads, modifiers = np.empty(size, dtype=np.int64), np.empty(size, dtype=np.int64)
-    context, starts = np.empty(size, dtype=np.int64), np.empty((4, 2 * n + 3), dtype=np.int64)
-    lay_out(allowed, grand, contexts, modifier_start, heads, modifiers, context, starts)
-    return contexts, modifier_start, heads, modifiers, context, starts
-
-
-@inner
-def scored_arcs(model, partial, totals, heads, modifiers, is_relative, stacked, before):
+def scored_arcs(model, encoded, candidates, is_relative, stacked, before):
     """Scores of listed arcs. If only differences between trees matter, arcs of words with one head left score 0: all trees have them."""
+    heads, modifiers = candidates.heads, candidates.modifiers
     n = before.shape[0] - 1
     is_asked, scores = np.ones(n + 1, dtype=np.bool_), np.empty(modifiers.size)
     if is_relative:
@@ -181,10 +179,7 @@ def scored_arcs(model, partial, totals, heads, modifiers, is_relative, stacked, 
             counts[modifiers[p]] += 1
         for m in range(1, n + 1):
             is_asked[m] = counts[m] != 1
-    score_listed(
-        partial, model[4], model[5], model[6], model[7], model[8], totals, heads, modifiers, is_asked, model[9], model[10], model[11],
-        scores,
-    )  # fmt: skip
+    score_listed(encoded, model.plan, model.table, heads, modifiers, is_asked, scores)
     if stacked != 0.0:
         for p in range(modifiers.size):
             if is_asked[modifiers[p]]:
@@ -203,32 +198,29 @@ def put_arcs(heads, modifiers, scores, all_others, arcs):  # out: arcs (n + 1, n
 
 
 @inner
-def scored_candidates(model, partial, arcs, grand, relative, contexts, modifier_start, modifiers, context, starts):
-    end = starts.shape[1] - 1
-    scores, stops = np.empty(starts[0, end]), np.empty(starts[1, end])
-    score_candidates(
-        partial, model[4], model[5], model[6], model[7], model[8], model[9], model[10], model[11], arcs, grand, relative,
-        contexts, modifier_start, modifiers, context, starts[0], starts[1], scores, stops,
-    )  # fmt: skip
+def scored_candidates(model, encoded, arcs, candidates, relative):
+    scores, stops = np.empty(candidates.score_start[-1]), np.empty(candidates.stop_start[-1])
+    score_candidates(encoded, model.plan, model.table, arcs, candidates, relative, scores, stops)
     return scores, stops
 
 
 @inner
 def prune_arcs(model, hashes, second, rule, value, single_root, stacked, allowed, arcs):  # out: allowed, arcs (n + 1, n + 1)
     """`arcs` are the scores that the pass is stacked on, and then its own."""
-    partial, totals = encoded(model, hashes)
-    contexts, modifier_start, heads, modifiers, context, starts = laid_out(allowed, 0)
-    of_arcs = scored_arcs(model, partial, totals, heads, modifiers, rule == BY_MARGIN, stacked, arcs)
+    encoded, c = encoded_by(model.reading, model.plan, hashes), laid_out(allowed, 0)
+    heads, modifiers = c.heads, c.modifiers
+    of_arcs = scored_arcs(model, encoded, c, rule == BY_MARGIN, stacked, arcs)
     marginals = np.empty(modifiers.size)
     put_arcs(heads, modifiers, of_arcs, second, arcs)
     if second:
-        scores, stops = scored_candidates(model, partial, arcs, 0, rule == BY_MARGIN, contexts, modifier_start, modifiers, context, starts)
+        scores, stops = scored_candidates(model, encoded, arcs, c, rule == BY_MARGIN)
         margin = -value if rule == BY_MARGIN else np.inf  # a mean is one of all marginals
         best = grandsibling_max_marginals(
-            contexts, modifier_start, modifiers, context, starts[0], scores, starts[1], stops, single_root, -np.inf, margin, marginals
-        )
+            c.contexts, c.modifier_start, modifiers, c.context, c.score_start, scores, c.stop_start, stops, single_root, -np.inf, margin,
+            marginals,
+        )  # fmt: skip
     else:
-        best = sparse_max_marginals(modifier_start, modifiers, of_arcs, allowed.shape[0] - 1, single_root, marginals)
+        best = sparse_max_marginals(c.modifier_start, modifiers, of_arcs, allowed.shape[0] - 1, single_root, marginals)
     if best > -np.inf:
         threshold = threshold_of(rule, value, best, marginals)
         for p in range(modifiers.size):
@@ -238,15 +230,15 @@ def prune_arcs(model, hashes, second, rule, value, single_root, stacked, allowed
 
 @inner
 def best_tree(model, hashes, order, single_root, stacked, allowed, arcs, heads_out):  # out: arcs (n + 1, n + 1), heads_out (n,)
-    partial, totals = encoded(model, hashes)
-    grand = 1 if order == GRANDSIBLING else 0
-    contexts, modifier_start, heads, modifiers, context, starts = laid_out(allowed, grand)
-    of_arcs = scored_arcs(model, partial, totals, heads, modifiers, True, stacked, arcs)
+    encoded, c = encoded_by(model.reading, model.plan, hashes), laid_out(allowed, 1 if order == GRANDSIBLING else 0)
+    of_arcs = scored_arcs(model, encoded, c, True, stacked, arcs)
     if order == FIRST:
-        return sparse_eisner(modifier_start, modifiers, of_arcs, single_root, heads_out)
-    put_arcs(heads, modifiers, of_arcs, True, arcs)
-    scores, stops = scored_candidates(model, partial, arcs, grand, 1, contexts, modifier_start, modifiers, context, starts)
-    return grandsibling_kernel(contexts, modifier_start, modifiers, context, starts[0], scores, starts[1], stops, single_root, heads_out)
+        return sparse_eisner(c.modifier_start, c.modifiers, of_arcs, single_root, heads_out)
+    put_arcs(c.heads, c.modifiers, of_arcs, True, arcs)
+    scores, stops = scored_candidates(model, encoded, arcs, c, 1)
+    return grandsibling_kernel(
+        c.contexts, c.modifier_start, c.modifiers, c.context, c.score_start, scores, c.stop_start, stops, single_root, heads_out
+    )
 
 
 @inner
@@ -260,21 +252,16 @@ def only_tree(allowed, heads):  # out: heads (n,)
 
 @kernel(
     int64(
-        readonly(int64, 2), readonly(int64, 1), MODEL, ROW_MODEL, MODEL, MODEL, MODEL, MODEL,
-        readonly(int64, 1), readonly(float64, 1), readonly(float64, 1), int64, int64, int64, int64,
-        writable(int64, 1), writable(int64, 2), writable(boolean, 1),
+        readonly(int64, 2), readonly(int64, 1), MODELS, PASS_RULES, writable(int64, 1), writable(int64, 2), writable(boolean, 1)
     )
 )  # fmt: skip
-def parse_by_cascade(
-    hashes, starts, dictionary, rows, vine, first, second, last, rules, values, stacked, has_dictionary, band, order, single_root,
-    heads, left, kept,
-):  # fmt: skip
+def parse_by_cascade(hashes, starts, models, passes, heads, left, kept):
     """The heads of all words of all sentences, one after the other.
 
-    Sentence s has the rows starts[s] to starts[s + 1] of hashes; rules[p], values[p] and stacked[p] are those of pass p. The final model,
-    `last`, is of `order`; rows prune by a margin. out: heads (words,), left (sentences, 5): arcs after the dictionary and after each
-    pass, kept: if it is not empty, the arcs of what is left, sentence after sentence.
+    Sentence s has the rows starts[s] to starts[s + 1] of hashes. out: heads (words,), left (sentences, 5): arcs after the dictionary and
+    after each pass, kept: if it is not empty, the arcs of what is left, sentence after sentence.
     """
+    rules, values, stacked, has_dictionary, band, order, single_root = passes
     at, square = 0, 0
     for s in range(starts.size - 1):
         own = hashes[starts[s] : starts[s + 1]]
@@ -284,14 +271,14 @@ def parse_by_cascade(
             for m in range(n + 1):
                 allowed[h, m] = m > 0 and h != m
         if has_dictionary:
-            look_up_lengths(dictionary, own, allowed)
+            look_up_lengths(models.dictionary, own, allowed)
         count_arcs(allowed, left[s], 0)
         if rules[ROW_PASS] != NO_PASS:
-            score_by_rows(rows, own, arcs)
+            score_by_rows(models.rows, own, arcs)
             prune_by_choice(arcs, values[ROW_PASS], allowed)
         count_arcs(allowed, left[s], 1 + ROW_PASS)
         if rules[VINE_PASS] != NO_PASS:
-            prune_by_vine(vine, own, band, rules[VINE_PASS], values[VINE_PASS], single_root, allowed)
+            prune_by_vine(models.vine, own, band, rules[VINE_PASS], values[VINE_PASS], single_root, allowed)
         count_arcs(allowed, left[s], 1 + VINE_PASS)
         is_one = False  # only one tree is left
         for p in range(FIRST_PASS, LAST_PASS + 1):
@@ -300,9 +287,9 @@ def parse_by_cascade(
                 if is_one:
                     only_tree(allowed, heads[at : at + n])
                 elif p == LAST_PASS and order != NOTHING:
-                    best = best_tree(last, own, order, single_root, stacked[p], allowed, arcs, heads[at : at + n])
+                    best = best_tree(models.last, own, order, single_root, stacked[p], allowed, arcs, heads[at : at + n])
                 elif p < LAST_PASS and rules[p] != NO_PASS:
-                    model = first if p == FIRST_PASS else second
+                    model = models.first if p == FIRST_PASS else models.second
                     best = prune_arcs(model, own, p == SECOND_PASS, rules[p], values[p], single_root, stacked[p], allowed, arcs)
                 if best > -np.inf:
                     break
@@ -311,7 +298,7 @@ def parse_by_cascade(
                 count_arcs(allowed, left[s], 1 + VINE_PASS)
                 if rules[ROW_PASS] != NO_PASS:
                     left[s, 1 + ROW_PASS] = left[s, 1 + VINE_PASS]
-                    score_by_rows(rows, own, arcs)  # again: there are others now
+                    score_by_rows(models.rows, own, arcs)  # again: there are others now
             if p < LAST_PASS:
                 count_arcs(allowed, left[s], 1 + p)
                 is_one |= rules[p] != NO_PASS and left[s, 1 + p] == n

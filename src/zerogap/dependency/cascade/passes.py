@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from zerogap.dependency.candidate_arcs import candidates_of
-from zerogap.dependency.cascade.rows import RowModel
+from zerogap.dependency.cascade.rows import RowModel, score_rows
 from zerogap.dependency.scoring.sentence import Allowed, Weights, arcs_under, block_under
 from zerogap.errors import InputError
 from zerogap.features.parts.keys import Encoded, PartFeatures
@@ -85,10 +85,8 @@ class Pass:
         features = self.model.features
         encoded = features.encode_hashes(hashes)
         if isinstance(self.model, RowModel):
-            from zerogap.dependency.cascade.row_scoring import score_rows  # a parser has passes, but few use them: no kernels until then
-
             scores = np.empty(allowed.shape)
-            score_rows(encoded[0], features.kind_start, features.low_bytes, encoded[1], *self.model.tables, self.model.unit, scores)
+            score_rows(encoded, features.plan, self.model.tables, scores)
             return np.where(allowed, scores, -np.inf)
         return arcs_on(arcs_under(features, self.model, encoded, allowed), before, self.stacked)
 
@@ -213,7 +211,7 @@ def banded_scores(features: PartFeatures, weights: Weights, encoded: Encoded, al
 
     n = len(allowed) - 1
     near, far = np.empty((2, n + 1, band + 1)), np.empty((3, n + 1))
-    score_vine(encoded[0], *features.plan, encoded[1], *weights.table, near, far)
+    score_vine(encoded, features.plan, weights.table, near, far)
     flat = np.concatenate([near.ravel(), far.ravel()])
     places = places_of(n, band)
     used = np.zeros(len(flat), dtype=np.bool_)

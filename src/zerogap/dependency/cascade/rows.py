@@ -17,30 +17,47 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from zerogap.dependency.scoring.parts import ALONE_MOD, ARC, HEAD, MOD, RIGHT, bucket_of
 from zerogap.errors import FormatError, InputError
-from zerogap.features.parts.keys import ALONE_HEAD, BUCKETS, PartFeatures
+from zerogap.features.parts.keys import ALONE_HEAD, BUCKETS, COUNTS, ENCODED, PLAN, PartFeatures
 from zerogap.features.parts.model import COARSEST_UNIT, FINEST_UNIT, MOST_STEPS
 from zerogap.features.parts.packed_table import Jumps, packed, place_of
 from zerogap.features.parts.templates import DISTANCE, FIRST_COUNT, KINDS
 from zerogap.features.parts.weight_table import CLEAR, Keys, shift_of
 from zerogap.grid import Scores
-from zerogap.kernels import inner, int16, int64, kernel, readonly, uint32, writable
+from zerogap.kernels import borrowing, float64, inner, int16, int64, kernel, readonly, record, uint32, writable
 
 VALUES = 2 * BUCKETS  # sides and buckets of distances
 MOST_CLASSES = 200  # of tokens, by what templates of two tokens read: the others are as unknown
 
 Rows = NDArray[np.int16]
-Tables = tuple[Keys, Jumps, Rows, Keys, Keys, Rows]
+
+
+class RowTables(NamedTuple):
+    """What kernels read of a `RowModel`."""
+
+    cells: Keys  # of the table that finds a row by its key
+    jumps: Jumps
+    rows: Rows  # by cell
+    heads: Keys
+    modifiers: Keys
+    pairs: Rows
+    unit: float
+
+
+ROW_TABLES = record(
+    RowTables, readonly(int64, 1), readonly(uint32, 1), readonly(int16, 2), *[readonly(int64, 1)] * 2, readonly(int16, 4), float64
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowModel:
-    """`tables` is what kernels read: cells and jumps of the keys, rows by cell, and the last three of its fields before the unit."""
+    """Weights in rows, by what a template sums up of its tokens."""
 
     features: PartFeatures
     keys: Keys  # ascending: what a template sums up of one token
@@ -49,7 +66,7 @@ class RowModel:
     modifiers: Keys  # the same of a modifier
     pairs: Rows  # (heads + 1, modifiers + 1, templates of two tokens, VALUES): weights in units; the last are of unknown tokens
     unit: float  # a power of two
-    tables: Tables = field(init=False, repr=False)
+    tables: RowTables = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_templates(self.features)
@@ -60,7 +77,7 @@ class RowModel:
         cells, jumps = packed(self.keys, np.zeros(len(self.keys), dtype=np.int16))
         by_cell = np.zeros((len(cells), VALUES), dtype=np.int16)
         place_rows(self.keys, self.rows, cells, jumps, by_cell)
-        object.__setattr__(self, "tables", (cells, jumps, by_cell, self.heads, self.modifiers, self.pairs))
+        object.__setattr__(self, "tables", RowTables(cells, jumps, by_cell, self.heads, self.modifiers, self.pairs, self.unit))
 
     @property
     def n_weights(self) -> int:
@@ -88,22 +105,58 @@ def class_of(value, values):
     return low if low < values.shape[0] and values[low] == value else values.shape[0]
 
 
-@inner
-def sum_rows(of_token, begin, stop, templates, cells, jumps, shift, rows, sums):  # out: sums (VALUES,)
+@borrowing
+def sum_rows(of_token, begin, stop, plan, tables, sums):  # out: sums (VALUES,)
     """What templates of one token score, by side and distance."""
+    cells, jumps, rows = tables.cells, tables.jumps, tables.rows
+    shift = shift_of(cells.shape[0])
     for v in range(VALUES):
         sums[v] = 0
     for t in range(begin, stop):
-        place = place_of((of_token[t] & CLEAR) | templates[t], cells, jumps, shift)
+        place = place_of((of_token[t] & CLEAR) | plan.low_bytes[t], cells, jumps, shift)
         if place >= 0:
             for v in range(VALUES):
                 sums[v] += rows[place, v]
     return 0
 
 
+@kernel(int64(ENCODED, PLAN, ROW_TABLES, writable(float64, 2)))
+def score_rows(encoded, plan, tables, scores):
+    """The scores of all arcs: a few additions for each. out: scores (n + 1, n + 1), -inf where there is no arc."""
+    partial, totals = encoded
+    kind_start = plan.kind_start
+    _, _, _, heads, modifiers, pairs, unit = tables
+    n = scores.shape[0] - 1
+    of_heads, of_mods = np.empty((n + 1, VALUES), dtype=np.int64), np.empty((n + 1, VALUES), dtype=np.int64)
+    head_class, mod_class = np.empty(n + 1, dtype=np.int64), np.empty(n + 1, dtype=np.int64)
+    alone_head, alone_mod, stop = kind_start[ALONE_HEAD], kind_start[ALONE_MOD], kind_start[ARC + 1]
+    for token in range(n + 1):
+        sum_rows(partial[HEAD, token], alone_head, alone_mod, plan, tables, of_heads[token])
+        sum_rows(partial[MOD, token], alone_mod, stop, plan, tables, of_mods[token])
+        head_class[token] = class_of(partial[HEAD, token, 0], heads)
+        mod_class[token] = class_of(partial[MOD, token, 0], modifiers)
+    buckets = np.empty(n + 1, dtype=np.int64)
+    for distance in range(1, n + 1):
+        buckets[distance] = 2 * bucket_of(distance)
+    for h in range(n + 1):
+        scores[h, 0] = scores[h, h] = -np.inf
+        of_head, of_pairs = of_heads[h], pairs[head_class[h]]
+        for side in range(2):
+            for m in range(h + 1, n + 1) if side == RIGHT else range(1, h):
+                low, high = (h, m) if side == RIGHT else (m, h)
+                value = buckets[high - low] + side
+                of_pair = of_pairs[mod_class[m]]
+                total = of_head[value] + of_mods[m, value] + of_pair[0, value]
+                for c in range(totals.shape[0]):
+                    count = totals[c, high] - totals[c, low + 1]
+                    total += of_pair[1 + c, 2 * min(count, COUNTS - 1) + side]
+                scores[h, m] = total * unit
+    return 0
+
+
 def n_pairs_of(features: PartFeatures) -> int:
     """How many templates read two tokens: they come first."""
-    return int(features.kind_start[len(KINDS) + ALONE_HEAD])
+    return int(features.plan.kind_start[len(KINDS) + ALONE_HEAD])
 
 
 def check_templates(features: PartFeatures) -> None:
@@ -120,7 +173,7 @@ def check_templates(features: PartFeatures) -> None:
             read.add(tuple((role, attribute, offset) for role, attribute, offset in template.terms))
     if len(read) != 1:
         raise InputError(f"templates of two tokens read {len(read)} different things of them: expected one.")
-    if features.relation[0] != DISTANCE or (features.relation[1 : n_pairs_of(features)] < FIRST_COUNT).any():
+    if features.plan.relation[0] != DISTANCE or (features.plan.relation[1 : n_pairs_of(features)] < FIRST_COUNT).any():
         raise InputError("templates of two tokens: expected one with a distance, and others with counts.")
 
 

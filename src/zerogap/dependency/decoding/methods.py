@@ -15,8 +15,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.dependency.candidate_arcs import candidates_of
-from zerogap.dependency.candidate_scores import scores_of_candidates
+from zerogap.dependency.candidate_arcs import candidates_of, scores_of_candidates
 from zerogap.errors import Infeasible, InputError, UnknownMethod, check_problem
 from zerogap.grid import Scores
 from zerogap.oracles.trees.arborescence import arborescence_duals

@@ -5,6 +5,9 @@ every word, the `most_heads` likeliest heads under the pruner are candidates (se
 nothing. Weights are multiples of a power of two, and so are the scores of all trees: a bound is rounded down to such a multiple.
 """
 
+# mypy: disable-error-code="no-untyped-def"
+# a kernel's types are its signature
+
 from __future__ import annotations
 
 import json
@@ -20,20 +23,21 @@ import numpy as np
 from zerogap.archive import HEADER, read_archive, write_archive
 from zerogap.dependency.candidate_arcs import candidates_of
 from zerogap.dependency.decoding.methods import decode
-from zerogap.dependency.factors.dense_siblings import dense_siblings
 from zerogap.dependency.factors.families import FAMILIES, arcs_of, family_in
 from zerogap.dependency.factors.matching import PatternSet
 from zerogap.dependency.factors.patterns import parse_patterns
 from zerogap.dependency.factors.scoring import factor_keys, factor_scores, family_scores
 from zerogap.dependency.parser.files import parser_of
-from zerogap.dependency.parser.parser import GRAND, MOST_SUMMED, Parser, problem_of
-from zerogap.dependency.scoring.sentence import Allowed, Integers, Weights, arcs_under, block_under, every_arc
+from zerogap.dependency.parser.parser import GRAND, Parser, problem_of
+from zerogap.dependency.parser.pruner import MOST_SUMMED
+from zerogap.dependency.scoring.sentence import Allowed, Block, Integers, Weights, arcs_under, block_under, every_arc
 from zerogap.dependency.sentence import Sentence
 from zerogap.errors import FormatError, InputError, UnknownMethod
 from zerogap.features.parts.keys import PAD, Columns, Encoded, PartFeatures
 from zerogap.features.parts.model import PartModel
 from zerogap.features.parts.weight_table import Keys
 from zerogap.grid import Scores, round_to_grid
+from zerogap.kernels import boolean, float64, int64, kernel, readonly, writable
 from zerogap.oracles.trees.best_heads import keep_best
 from zerogap.oracles.trees.eisner import eisner_kernel
 from zerogap.oracles.trees.projective_marginals import projective_marginals, projective_max_marginals
@@ -250,3 +254,40 @@ def backbone_problem(
         parts: dict[str, Any] = {name: parts_as_given(name, some, plain.arcs) for name, some in plain.parts.items()}
         return Problem(plain.arcs, factors=factors, projective=True, single_root=single_root, resolution=resolution, **parts)
     return sibling_problem(*dense_siblings(block, allowed), factors, single_root=single_root, resolution=resolution)
+
+
+@kernel(
+    int64(
+        readonly(boolean, 2), *[readonly(int64, 1)] * 4, readonly(float64, 1), readonly(float64, 1),
+        writable(float64, 2), writable(float64, 3), writable(float64, 2),
+    )
+)  # fmt: skip
+def spread_out(allowed, modifier_start, modifiers, score_start, stop_start, scores, ends, arcs, siblings, stops):
+    """out: arcs, siblings and stops, the last two given as 0. The candidates have one context; what the arc scores is with the sibling."""
+    size = allowed.shape[0]
+    for h in range(size):
+        for m in range(size):
+            # a word without modifiers on a side: the arc to it scores that, and the first modifier there takes it away
+            empty = ends[stop_start[2 * m]] + ends[stop_start[2 * m + 1]] if m > 0 else 0.0
+            arcs[h, m] = empty if allowed[h, m] else -np.inf
+        for side in range(2):
+            place = 2 * h + side
+            first, block, last = modifier_start[place], score_start[place], stop_start[place]
+            count = modifier_start[place + 1] - first
+            empty = ends[last] if h > 0 else 0.0
+            for j in range(count):
+                m = modifiers[first + j]
+                siblings[h, h, m] = scores[block + j] - empty
+                for p in range(1, j + 1):
+                    siblings[h, modifiers[first + p - 1], m] = scores[block + p * count + j]
+                stops[h, m] = ends[last + 1 + j]
+    stops[0, 0] = ends[stop_start[1]]  # without words
+    return 0
+
+
+def dense_siblings(block: Block, allowed: Allowed) -> tuple[Scores, Scores, Scores]:
+    """Arcs, siblings and stops; see `model.problem_of` for the scores of sides without modifiers."""
+    c, size = block.candidates, len(allowed)
+    arcs, siblings, stops = np.empty((size, size)), np.zeros((size, size, size)), np.zeros((size, size))
+    spread_out(allowed, c.modifier_start, c.modifiers, c.score_start, c.stop_start, block.scores, block.stops, arcs, siblings, stops)
+    return arcs, siblings, stops

@@ -17,6 +17,7 @@ import numpy as np
 
 from zerogap.dependency.candidate_arcs import candidates_of
 from zerogap.dependency.parser.labeller import Labeller
+from zerogap.dependency.parser.pruner import likely_arcs
 from zerogap.dependency.scoring.sentence import Allowed, Block, Integers, arcs_under, block_under, every_arc, score_of_tree
 from zerogap.dependency.sentence import Sentence
 from zerogap.errors import InputError
@@ -25,7 +26,6 @@ from zerogap.features.parts.model import PartModel, part_model
 from zerogap.features.parts.weight_table import Keys
 from zerogap.grid import Scores
 from zerogap.oracles.trees.eisner import eisner_kernel
-from zerogap.oracles.trees.projective_marginals import projective_marginals, projective_max_marginals
 from zerogap.problems.dependency.parts import Sparse
 from zerogap.problems.dependency.problem import Problem
 from zerogap.proof.certificate import Certificate, CutDuals, DynamicProgram, HeadPrices
@@ -44,9 +44,7 @@ ORDERS = ("first", "sibling", "grandparent", "grandsibling")
 GRAND = ("grandparent", "grandsibling")  # those that score the head of the head
 TIME_LIMIT = 10.0  # seconds for a sentence of a non-projective parser with larger parts
 PRICE_UNIT = 2.0**-12  # of prices, in units of weights
-MOST_HEADS = 16  # candidates of a word of a non-projective parser: the likeliest
 MANY_PARTS = 30_000  # of three, from which on a parser with bounds does not score them all
-MOST_SUMMED = 300  # words of a sentence whose posteriors are asked for
 MOST_WORDS = {"first": 5000, "sibling": 2500, "grandparent": 2500, "grandsibling": 2500}  # more would take more than 2 GB
 
 Heads = tuple[int, ...]
@@ -178,8 +176,8 @@ class Parser:
         """Which arcs the pruner leaves, from the hashes of tokens; a tree is among them."""
         if self.pruner is None:
             return every_arc(len(hashes) - 2 - 4 * PAD)
-        partial, totals = self.pruner.features.encode_hashes(hashes)
-        scores = arcs_under(self.pruner.features, self.pruner, (partial, totals), every_arc(partial.shape[1] - 2))
+        encoded = self.pruner.features.encode_hashes(hashes)
+        scores = arcs_under(self.pruner.features, self.pruner, encoded, every_arc(len(hashes) - 2 - 4 * PAD))
         return likely_arcs(scores, self.threshold, single_root=self.single_root, projective=self.projective)
 
     def block(self, encoded: Encoded, allowed: Allowed) -> Block:
@@ -274,41 +272,6 @@ def sharing_tokens(parser: Parser) -> Parser:
 def parts_of_three(allowed: Allowed) -> int:
     """About how many grand-siblings there are."""
     return int(candidates_of(allowed, grand=True).score_start[-1]) // 2
-
-
-def likely_arcs(scores: Scores, threshold: float, *, single_root: bool, projective: bool = True) -> Allowed:
-    """Arcs whose posterior is at least `threshold` times the largest of their word, and those of a best tree.
-
-    Non-projective parsers keep MOST_HEADS of them, or more if there are ties. Sums over the projective trees of a very long sentence do not
-    fit floating-point numbers, and logarithms are slow: there, the best tree with the arc counts in place of all of them (max-marginals;
-    Rush 2014, section 8.4.1).
-    """
-    n = len(scores) - 1
-    one = 1 if single_root else 0
-    worth = np.empty_like(scores)
-    heads = np.empty(n, dtype=np.int64)
-    if not projective:
-        from zerogap.oracles.trees.arborescence import tree_kernel
-        from zerogap.oracles.trees.nonprojective_marginals import nonprojective_marginals
-
-        nonprojective_marginals(scores, one, worth)
-        least = threshold * worth.max(axis=0)
-        if n >= MOST_HEADS:
-            least = np.maximum(least, np.partition(worth, n - MOST_HEADS, axis=0)[n + 1 - MOST_HEADS])
-        tree_kernel(scores, one, heads)
-    else:
-        if n <= MOST_SUMMED:
-            projective_marginals(scores, one, worth)
-            least = threshold * worth.max(axis=0)
-        else:
-            projective_max_marginals(scores, one, worth)
-            least = worth.max(axis=0) + np.log(threshold)
-        eisner_kernel(scores, one, heads)
-    allowed: Allowed = worth >= least
-    np.fill_diagonal(allowed, False)
-    allowed[:, 0] = False
-    allowed[heads, np.arange(1, n + 1)] = True
-    return allowed
 
 
 def problem_of(block: Block, *, single_root: bool) -> Problem:

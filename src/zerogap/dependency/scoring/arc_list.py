@@ -20,16 +20,14 @@ from zerogap.dependency.scoring.parts import (
     BETWEEN,
     HEAD,
     MOD,
-    SENTENCE,
-    TABLE,
     add_keys,
     arc_relations,
     bucket_of,
     own,
 )
-from zerogap.features.parts.keys import BUCKETS
+from zerogap.features.parts.keys import BUCKETS, ENCODED, PLAN
 from zerogap.features.parts.weight_table import CLEAR
-from zerogap.features.parts.weights import add_weights, table_shift
+from zerogap.features.parts.weights import TABLE, add_weights, table_shift
 from zerogap.kernels import boolean, float64, inner, int64, kernel, readonly, writable
 
 VALUES = 2 * BUCKETS  # sides and buckets of distances
@@ -66,13 +64,13 @@ def neighbours_of(values, nearest):  # out: nearest (2, values, n + 1)
     return size
 
 
-@kernel(int64(*SENTENCE, readonly(int64, 2), readonly(int64, 1), readonly(int64, 1), readonly(boolean, 1), *TABLE, writable(float64, 1)))
-def score_listed(
-    partial, kind_start, relation, run_end, templates, codes, totals, heads, modifiers, is_asked, cells, numbers, jumps, scores
-):  # fmt: skip
+@kernel(int64(ENCODED, PLAN, TABLE, readonly(int64, 1), readonly(int64, 1), readonly(boolean, 1), writable(float64, 1)))
+def score_listed(encoded, plan, table, heads, modifiers, is_asked, scores):
     """out: scores (arcs,), of the arcs from heads to modifiers; 0 where the modifier, (n + 1,), is not asked for."""
+    partial, totals = encoded
+    kind_start, relation, _, templates, codes = plan
     n, size = is_asked.shape[0] - 1, modifiers.size
-    shift = table_shift(cells, jumps)
+    shift = table_shift(table)
     relations = np.zeros(codes.shape[0], dtype=np.int64)
     begin, alone_head, alone_mod, stop = kind_start[ARC], kind_start[ALONE_HEAD], kind_start[ALONE_MOD], kind_start[ARC + 1]
     begin_across, stop_across = kind_start[ACROSS], kind_start[ACROSS + 1]
@@ -90,10 +88,10 @@ def score_listed(
         if not is_asked[m]:
             continue
         if found >= AT_ONCE:
-            found = add_weights(keys, owners, found, cells, numbers, jumps, shift, sums)
+            found = add_weights(keys, owners, found, table, shift, sums)
         arc_relations(h, m, totals, codes, relations)
         of_head, of_mod, first = partial[HEAD, h], partial[MOD, m], found
-        found = add_keys(begin, alone_head, of_head, of_mod, relations, relation, run_end, templates, keys, found)
+        found = add_keys(begin, alone_head, of_head, of_mod, relations, plan, keys, found)
         for t in range(begin_across, stop_across):
             base = of_head[t] + of_mod[t] + relations[relation[t]]
             for kind in range(kinds):
@@ -109,9 +107,9 @@ def score_listed(
                 if not is_known[place]:
                     is_known[place] = True
                     low, high = (alone_head, alone_mod) if role == HEAD else (alone_mod, stop)
-                    found = add_keys(low, high, of_head, of_mod, relations, relation, run_end, templates, keys, found)
+                    found = add_keys(low, high, of_head, of_mod, relations, plan, keys, found)
                     first = own(first, found, size + place, owners)
-    add_weights(keys, owners, found, cells, numbers, jumps, shift, sums)
+    add_weights(keys, owners, found, table, shift, sums)
     for p in range(size):
         h, m = heads[p], modifiers[p]
         scores[p] = sums[p]

@@ -254,7 +254,9 @@ def checked_scores(name: str, parts: SentenceParts, bounds: WeightBounds, index:
     codes = missing_codes(features)
 
     def sums(t: int, roles: Iterable[str]) -> Integers:
-        known = [parts.partial[ALL_ROLES.index(role), tokens[role], t] for role in roles if ALL_ROLES.index(role) < features.n_roles]
+        known = [
+            parts.partial[ALL_ROLES.index(role), tokens[role], t] for role in roles if ALL_ROLES.index(role) < features.reading.n_roles
+        ]
         return np.sum([np.zeros(len(total), dtype=np.int64), *known], axis=0)
 
     def direction(roles: Collection[str]) -> Integers:
@@ -264,16 +266,16 @@ def checked_scores(name: str, parts: SentenceParts, bounds: WeightBounds, index:
         return values[DIRECTION] if "mod" in roles else side_of(tokens["grand"], tokens["head"])
 
     for t in templates_of(features, KIND_OF[name]).tolist():
-        relation = int(features.relation[t])
-        weights = looked_up(model, sums(t, tokens) + features.relation_codes[relation, values[relation]], features.low_bytes[t])
+        relation = int(features.plan.relation[t])
+        weights = looked_up(model, sums(t, tokens) + features.plan.codes[relation, values[relation]], features.plan.low_bytes[t])
         total += weights
         for attribute, (roles, missing) in KNOWN[name].items():
-            code = features.relation_codes[DIRECTION, direction(roles)]
-            most = looked_up(bounds.table, sums(t, roles) + code + codes[missing, t], features.low_bytes[t])
-            most = np.maximum(most, bounds.floors[features.low_bytes[t] - 1])
+            code = features.plan.codes[DIRECTION, direction(roles)]
+            most = looked_up(bounds.table, sums(t, roles) + code + codes[missing, t], features.plan.low_bytes[t])
+            most = np.maximum(most, bounds.floors[features.plan.low_bytes[t] - 1])
             over = np.flatnonzero((weights > most) & (is_later | (missing != NO_SIB)))  # what comes first is scored
             if over.size:
-                i, template = int(over[0]), features.templates[features.low_bytes[t] - 1]
+                i, template = int(over[0]), features.templates[features.plan.low_bytes[t] - 1]
                 raise VerificationError(
                     f"{part_text(name, index, i)}: the template '{template.kind}: {template.text}' gives it {weights[i] * model.unit},"
                     f" but at most {most[i] * model.unit} in {attribute}."

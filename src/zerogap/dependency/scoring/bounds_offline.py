@@ -28,7 +28,6 @@ from zerogap.dependency.scoring.parts import (
     LEFT,
     MOD,
     RIGHT,
-    SENTENCE,
     SIB,
     SIBLING,
     sibling_relations,
@@ -39,11 +38,10 @@ from zerogap.dependency.sentence import Sentence
 from zerogap.dependency.training.options import projective_heads
 from zerogap.errors import InputError, InvalidStructure
 from zerogap.features.parts.bounds import StoredBounds, WeightBounds, bounds_from_notes, cell_of_key, cells_of, weights_to_meet, without
-from zerogap.features.parts.keys import PartFeatures
+from zerogap.features.parts.keys import ENCODED, PLAN, Encoded, PartFeatures
 from zerogap.features.parts.packed_table import packed
 from zerogap.features.parts.templates import DIRECTION
-from zerogap.features.parts.weight_table import CLEAR, EMPTY, Keys
-from zerogap.features.parts.weights import table_shift
+from zerogap.features.parts.weight_table import CLEAR, EMPTY, Keys, shift_of
 from zerogap.kernels import boolean, inner, int64, kernel, readonly, uint32, writable
 from zerogap.problems.dependency.problem import check_acyclic
 
@@ -72,19 +70,21 @@ def partial_key(total, missing, template):
 
 @kernel(
     int64(
-        *SENTENCE, readonly(boolean, 2), readonly(int64, 1), readonly(uint32, 1), readonly(int64, 1), readonly(int64, 2),
+        ENCODED, PLAN, readonly(boolean, 2), readonly(int64, 1), readonly(uint32, 1), readonly(int64, 1), readonly(int64, 2),
         readonly(boolean, 1), writable(int64, 2),
     )
 )  # fmt: skip
-def note_parts(partial, kind_start, relation, run_end, templates, codes, allowed, cells, jumps, rows, missing, reads_sib, notes):
+def note_parts(encoded, plan, allowed, cells, jumps, rows, missing, reads_sib, notes):
     """Goes through all parts of allowed arcs, and notes the partial keys of features in the table; returns how many it noted.
 
     `rows` are those of cells, `reads_sib` is by template. out: notes (weights, NOTES), in the last column always one. Siblings: without
     sib, mod. Grandparents: without grand, mod. Grand-siblings: without sib, sib and mod, grand and sib, grand. Without sib alone means
     that there is one: whether a modifier is the first is not unknown.
     """
+    partial = encoded.partial
+    kind_start, relation, _, templates, codes = plan
     n = allowed.shape[0] - 1
-    shift = table_shift(cells, jumps)
+    shift = shift_of(cells.shape[0])
     relations = np.zeros(codes.shape[0], dtype=np.int64)
     modifiers = np.empty(n + 1, dtype=np.int64)
     none = n + 1
@@ -167,7 +167,7 @@ class Notes:
         self.places: Integers = weights_to_meet(parser.model, BOUNDED)
         self.notes: Keys = np.full((len(self.places), NOTES), EMPTY, dtype=np.int64)
         reads = [any(role == "sib" for role, _, _ in template.terms) for template in features.templates]
-        self.reads_sib = np.array(reads, dtype=np.bool_)[features.low_bytes - 1]
+        self.reads_sib = np.array(reads, dtype=np.bool_)[features.plan.low_bytes - 1]
         self.missing = missing_codes(features)
         self.met = 0
         self.look_for_the_rest()
@@ -188,10 +188,12 @@ class Notes:
     def read(self, sentence: Sentence, allowed: Allowed) -> None:
         """Of parts of allowed arcs."""
         features = self.parser.model.features
-        partial, _ = features.encode(sentence.columns, len(sentence))
-        if features.n_roles <= GRAND:  # kernels look at all roles of larger parts
+        partial, totals = features.encode(sentence.columns, len(sentence))
+        if features.reading.n_roles <= GRAND:  # kernels look at all roles of larger parts
             partial = np.concatenate([partial, np.zeros((GRAND + 1 - len(partial), *partial.shape[1:]), dtype=np.int64)])
-        self.met += note_parts(partial, *features.plan, allowed, *self.table, self.rows, self.missing, self.reads_sib, self.notes)
+        self.met += note_parts(
+            Encoded(partial, totals), features.plan, allowed, *self.table, self.rows, self.missing, self.reads_sib, self.notes
+        )
         if len(self.places) - self.met <= SMALLER * self.waiting and not self.is_done:
             self.look_for_the_rest()
 

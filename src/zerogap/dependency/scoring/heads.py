@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.dependency.candidate_arcs import candidates_of
+from zerogap.dependency.candidate_arcs import CANDIDATES, candidates_of
 from zerogap.dependency.decoding.agreement.head_scores import NOTHING, HeadScores
 from zerogap.dependency.scoring.parts import (
     GRAND,
@@ -21,37 +21,33 @@ from zerogap.dependency.scoring.parts import (
     LEFT,
     MOD,
     RIGHT,
-    SENTENCE,
     SIB,
     SIBLING,
     STOP,
-    TABLE,
     sibling_relations,
     turn,
 )  # fmt: skip
 from zerogap.dependency.scoring.sentence import Allowed, Weights
-from zerogap.features.parts.keys import Encoded, PartFeatures
+from zerogap.features.parts.keys import ENCODED, PLAN, Encoded, PartFeatures
 from zerogap.features.parts.templates import DIRECTION
 from zerogap.features.parts.weight_table import CLEAR
-from zerogap.features.parts.weights import table_shift, weights_of
+from zerogap.features.parts.weights import TABLE, table_shift, weights_of
 from zerogap.grid import Scores
-from zerogap.kernels import float64, int64, kernel, readonly, writable
+from zerogap.kernels import float64, int64, kernel, readonly, types, writable
 from zerogap.oracles.heads import automata as head_sides
 
+OUT = types.UniTuple(writable(float64, 1), 4)  # type: ignore[no-untyped-call]  # of numba
 
-@kernel(
-    int64(
-        *SENTENCE, *TABLE, readonly(float64, 2), int64, int64, readonly(int64, 1), readonly(int64, 1), readonly(int64, 1),
-        readonly(int64, 1), readonly(int64, 1), writable(float64, 1), writable(float64, 1), writable(float64, 1), writable(float64, 1),
-    )
-)  # fmt: skip
-def score_heads(
-    partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, arcs, grand, with_joint, modifier_start, modifiers,
-    pair_start, grand_start, joint_start, pairs, stops, grands, joints,
-):  # fmt: skip
-    """out: pairs, stops, grands, joints; see `head_scores`. `arcs` are the scores of the candidates, -inf elsewhere."""
+
+@kernel(int64(ENCODED, PLAN, TABLE, readonly(float64, 2), CANDIDATES, int64, OUT))
+def score_heads(encoded, plan, table, arcs, candidates, with_joint, out):
+    """`arcs` are the scores of the candidates, -inf elsewhere. out: pairs, stops, grands, joints; see `head_scores`."""
+    partial = encoded.partial
+    kind_start, relation, _, templates, codes = plan
+    _, modifier_start, _, modifiers, _, joint_start, _, pair_start, grand_start, grand = candidates
+    pairs, stops, grands, joints = out
     n = arcs.shape[0] - 1
-    shift = table_shift(cells, jumps)
+    shift = table_shift(table)
     relations = np.zeros(codes.shape[0], dtype=np.int64)
     keys = np.empty(partial.shape[2], dtype=np.int64)
     alone = np.zeros((n + 1, 2))  # what sides without modifiers score
@@ -68,7 +64,7 @@ def score_heads(
                 for t in range(kind_start[STOP], kind_start[STOP + 1]):
                     keys[found] = ((of_head[t] + of_sib[t] + codes[DIRECTION, side]) & CLEAR) | templates[t]
                     found += 1
-                score = weights_of(keys, found, cells, numbers, jumps, shift)
+                score = weights_of(keys, found, table, shift)
                 if p == 0:
                     alone[h, side] = score if h > 0 else 0.0
                 stops[first + place + p] = score if p > 0 else 0.0
@@ -94,7 +90,7 @@ def score_heads(
                     for t in range(kind_start[SIBLING], kind_start[SIBLING + 1]):
                         keys[found] = ((of_head[t] + of_sib[t] + of_mod[t] + relations[relation[t]]) & CLEAR) | templates[t]
                         found += 1
-                    score = arc + weights_of(keys, found, cells, numbers, jumps, shift)
+                    score = arc + weights_of(keys, found, table, shift)
                     pairs[pair_start[place] + p * size + j] = score - alone[h, side] if p == 0 else score
             if not grand or h == 0:
                 continue
@@ -111,7 +107,7 @@ def score_heads(
                     for t in range(kind_start[GRANDPARENT], kind_start[GRANDPARENT + 1]):
                         keys[found] = ((of_grand[t] + of_head[t] + of_mod[t] + code) & CLEAR) | templates[t]
                         found += 1
-                    score = weights_of(keys, found, cells, numbers, jumps, shift)
+                    score = weights_of(keys, found, table, shift)
                     grands[grand_start[place] + k * size + j] = score if g != m else -np.inf
                     for p in range(size + 1 if with_joint else 0):
                         score = 0.0
@@ -121,7 +117,7 @@ def score_heads(
                             for t in range(kind_start[GRANDSIBLING], kind_start[GRANDSIBLING + 1]):
                                 keys[found] = ((of_grand[t] + of_head[t] + of_sib[t] + of_mod[t] + code) & CLEAR) | templates[t]
                                 found += 1
-                            score = weights_of(keys, found, cells, numbers, jumps, shift)
+                            score = weights_of(keys, found, table, shift)
                         joints[joint_start[place] + (k * (size + 1) + p) * size + j] = score
                 k += 1
     return 0
@@ -135,9 +131,6 @@ def heads_under(
     c = candidates_of(allowed, grand=grand)
     pairs, stops = np.empty(c.pair_start[-1]), np.zeros(len(c.modifiers) + 2 * len(c.contexts))
     grands, joints = (np.zeros(c.grand_start[-1]), np.zeros(c.score_start[-1])) if grand else (NOTHING, NOTHING)
-    score_heads(
-        encoded[0], *features.plan, *weights.table, arcs, 1 if grand else 0, 1 if joint else 0, c.modifier_start, c.modifiers, c.pair_start,
-        c.grand_start, c.score_start, pairs, stops, grands, joints,
-    )  # fmt: skip
+    score_heads(encoded, features.plan, weights.table, arcs, c, 1 if joint else 0, (pairs, stops, grands, joints))
     flags = head_sides.CHAIN + head_sides.SINGLE_ROOT * single_root + (head_sides.GRAND + head_sides.JOINT) * grand
     return HeadScores(c, flags, pairs, stops, grands, joints, NOTHING)

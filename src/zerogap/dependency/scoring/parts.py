@@ -11,21 +11,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from zerogap.features.parts.keys import BUCKETS, COUNTS
+from zerogap.dependency.candidate_arcs import CANDIDATES
+from zerogap.features.parts.keys import BUCKETS, COUNTS, ENCODED, PLAN
 from zerogap.features.parts.templates import DIRECTION, DISTANCE, FIRST_COUNT, KINDS
 from zerogap.features.parts.weight_table import CLEAR
-from zerogap.features.parts.weights import add_weights, table_shift, weights_of
-from zerogap.kernels import boolean, float64, inner, int64, kernel, readonly, uint32, writable
+from zerogap.features.parts.weights import TABLE, add_weights, table_shift, weights_of
+from zerogap.kernels import boolean, borrowing, float64, inner, int64, kernel, readonly, writable
 
 HEAD, MOD, SIB, GRAND, BETWEEN = range(5)  # places in features.part_templates.ROLES
 ARC, ACROSS, SIBLING, STOP, GRANDPARENT, GRANDSIBLING, LABEL, OUTER = range(8)  # places in features.part_templates.KINDS
 ALONE_HEAD, ALONE_MOD = len(KINDS) + 1, len(KINDS) + 2  # places in kind_start: arc templates that read one token
 LEFT, RIGHT = 0, 1
 AT_ONCE = 1024  # keys whose weights are looked up together
-
-# Types of what most kernels are given: partial sums of keys and the plan of `PartFeatures`; the table of `features.parts.weights`.
-SENTENCE = (readonly(int64, 3), *[readonly(int64, 1)] * 4, readonly(int64, 2))
-TABLE = (readonly(int64, 1), readonly(float64, 1), readonly(uint32, 1))
 
 
 @inner
@@ -60,9 +57,10 @@ def turn(g, h, m):
     return 2 + 2 * (1 if h > g else 0) + (1 if m > h else 0)
 
 
-@inner
-def add_keys(begin, stop, of_head, of_mod, relations, relation, run_end, templates, keys, size):  # out: keys, from size on
+@borrowing
+def add_keys(begin, stop, of_head, of_mod, relations, plan, keys, size):  # out: keys, from size on
     """The keys of templates that read a head and a modifier: all of one relation at a time."""
+    _, relation, run_end, templates, _ = plan
     first = begin
     while first < stop:
         code, last = relations[relation[first]], min(run_end[first], stop)
@@ -72,28 +70,24 @@ def add_keys(begin, stop, of_head, of_mod, relations, relation, run_end, templat
     return size + max(stop - begin, 0)
 
 
-@inner
-def score_alone(begin, stop, of_token, relations, relation, templates, keys, cells, numbers, jumps, shift):  # out: keys (scratch)
+@borrowing
+def score_alone(begin, stop, of_token, relations, plan, keys, table, shift):  # out: keys (scratch)
     """What templates score that read one token of an arc."""
     for t in range(begin, stop):
-        keys[t - begin] = ((of_token[t] + relations[relation[t]]) & CLEAR) | templates[t]
-    return weights_of(keys, stop - begin, cells, numbers, jumps, shift)
+        keys[t - begin] = ((of_token[t] + relations[plan.relation[t]]) & CLEAR) | plan.low_bytes[t]
+    return weights_of(keys, stop - begin, table, shift)
 
 
-@kernel(
-    int64(
-        *SENTENCE, readonly(int64, 2),
-        readonly(boolean, 2),
-        *TABLE, writable(float64, 2),
-    )
-)  # fmt: skip
-def score_arcs(partial, kind_start, relation, run_end, templates, codes, totals, allowed, cells, numbers, jumps, scores):
+@kernel(int64(ENCODED, PLAN, TABLE, readonly(boolean, 2), writable(float64, 2)))
+def score_arcs(encoded, plan, table, allowed, scores):
     """out: scores (n + 1, n + 1), -inf where an arc is not allowed. `templates` are the low bytes of keys.
 
     What reads one token of an arc is the same for all arcs of the token on one side and in one bucket of distances.
     """
+    partial, totals = encoded
+    kind_start, relation, _, templates, codes = plan
     n = scores.shape[0] - 1
-    shift = table_shift(cells, jumps)
+    shift = table_shift(table)
     relations = np.zeros(codes.shape[0], dtype=np.int64)
     begin, stop = kind_start[ARC], kind_start[ARC + 1]
     alone_head, alone_mod = kind_start[ALONE_HEAD], kind_start[ALONE_MOD]
@@ -132,23 +126,19 @@ def score_arcs(partial, kind_start, relation, run_end, templates, codes, totals,
                 if allowed[h, m]:
                     arc_relations(h, m, totals, codes, relations)
                     of_mod = partial[MOD, m]
-                    size = add_keys(begin, alone_head, of_head, of_mod, relations, relation, run_end, templates, keys, 0)
+                    size = add_keys(begin, alone_head, of_head, of_mod, relations, plan, keys, 0)
                     for t in range(n_across):
                         a = begin_across + t
                         base, template = of_head[a] + of_mod[a] + relations[relation[a]], templates[a]
                         for i in range(n_inside):
                             keys[size + i] = ((base + inside[t, i]) & CLEAR) | template
                         size += n_inside
-                    score = weights_of(keys, size, cells, numbers, jumps, shift)
+                    score = weights_of(keys, size, table, shift)
                     value = 2 * bucket_of(abs(h - m)) + side
                     if np.isnan(alone[0, h, value]):
-                        alone[0, h, value] = score_alone(
-                            alone_head, alone_mod, of_head, relations, relation, templates, keys, cells, numbers, jumps, shift
-                        )
+                        alone[0, h, value] = score_alone(alone_head, alone_mod, of_head, relations, plan, keys, table, shift)
                     if np.isnan(alone[1, m, value]):
-                        alone[1, m, value] = score_alone(
-                            alone_mod, stop, of_mod, relations, relation, templates, keys, cells, numbers, jumps, shift
-                        )
+                        alone[1, m, value] = score_alone(alone_mod, stop, of_mod, relations, plan, keys, table, shift)
                     scores[h, m] = score + alone[0, h, value] + alone[1, m, value]
                 else:
                     scores[h, m] = -np.inf
@@ -205,26 +195,19 @@ def crosses(g, h, m):
     return (h < g and g <= m) or (m <= g and g < h)
 
 
-@kernel(
-    int64(
-        *SENTENCE,
-        *TABLE, readonly(float64, 2), int64, int64,
-        readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1),
-        writable(float64, 1), writable(float64, 1),
-    )
-)  # fmt: skip
-def score_candidates(
-    partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, arcs, grand, relative,
-    contexts, modifier_start, modifiers, context, score_start, stop_start, scores, stops,
-):  # fmt: skip
+@kernel(int64(ENCODED, PLAN, TABLE, readonly(float64, 2), CANDIDATES, int64, writable(float64, 1), writable(float64, 1)))
+def score_candidates(encoded, plan, table, arcs, candidates, relative, scores, stops):
     """out: scores, stops, as the grand-sibling kernel reads them: arcs, siblings, grandparents and grand-siblings summed up.
 
     A word with one head left is under it in all trees: what passes over it is in none, and is not scored. With `relative`, what all
     trees have scores 0 as well, as only differences between trees matter then.
     """
+    partial = encoded.partial
+    kind_start, _, _, templates, codes = plan
+    contexts, modifier_start, _, modifiers, _, score_start, stop_start, _, _, grand = candidates
     n = contexts.shape[0] - 1
     only = only_heads(arcs)
-    shift = table_shift(cells, jumps)
+    shift = table_shift(table)
     relations = np.zeros(codes.shape[0], dtype=np.int64)
     heads = np.empty(n + 1, dtype=np.int64)
     total = scores.size  # sums of grand-siblings come first, then, for each side, those of siblings, of grandparents and of stops
@@ -251,7 +234,7 @@ def score_candidates(
             for p in range(size + 1):  # p = 0: no modifier
                 s = n + 1 if p == 0 else modifiers[first + p - 1]
                 if found >= AT_ONCE:
-                    found = add_weights(keys, owners, found, cells, numbers, jumps, shift, sums)
+                    found = add_weights(keys, owners, found, table, shift, sums)
                 of_sib, begin = partial[SIB, s], found
                 if not relative or (p >= sure and sure < size):
                     for t in range(kind_start[STOP], kind_start[STOP + 1]):
@@ -273,13 +256,11 @@ def score_candidates(
                         break
                     of_mod = partial[MOD, m]
                     if found >= AT_ONCE:
-                        found = add_weights(keys, owners, found, cells, numbers, jumps, shift, sums)
+                        found = add_weights(keys, owners, found, table, shift, sums)
                     if not follows:
                         sibling_relations(h, h if p == 0 else s, m, codes, relations)
                         begin = found
-                        found = add_keys(
-                            begin_sibling, stop_sibling, with_sib, of_mod, relations, relation, run_end, templates, keys, found
-                        )
+                        found = add_keys(begin_sibling, stop_sibling, with_sib, of_mod, relations, plan, keys, found)
                         own(begin, found, at + p * size + j, owners)
                     if grand and h > 0:
                         for t in range(begin_both, stop_both):
@@ -289,7 +270,7 @@ def score_candidates(
                             if crosses(g, h, m):
                                 continue
                             if found >= AT_ONCE:
-                                found = add_weights(keys, owners, found, cells, numbers, jumps, shift, sums)
+                                found = add_weights(keys, owners, found, table, shift, sums)
                             of_grand, code, begin = partial[GRAND, g], codes[DIRECTION, turn(g, h, m)], found
                             for t in range(begin_both, stop_both):
                                 keys[found + t - begin_both] = ((of_grand[t] + with_mod[t] + code) & CLEAR) | templates[t]
@@ -304,13 +285,13 @@ def score_candidates(
                     if crosses(g, h, m) or (relative and n_heads == 1 and only[m]):
                         continue
                     if found >= AT_ONCE:
-                        found = add_weights(keys, owners, found, cells, numbers, jumps, shift, sums)
+                        found = add_weights(keys, owners, found, table, shift, sums)
                     of_mod, code, begin = partial[MOD, m], codes[DIRECTION, turn(g, h, m)], found
                     for t in range(begin_grand, stop_grand):
                         keys[found + t - begin_grand] = ((with_sib[t] + of_mod[t] + code) & CLEAR) | templates[t]
                     found = own(begin, begin + stop_grand - begin_grand, grands + k * size + j, owners)
             at = ends + size + 1
-    add_weights(keys, owners, found, cells, numbers, jumps, shift, sums)
+    add_weights(keys, owners, found, table, shift, sums)
     at = scores.size
     for h in range(n + 1):
         n_heads = heads_of(h, arcs, grand, heads)
@@ -332,6 +313,6 @@ def score_candidates(
     return 0
 
 
-@kernel(float64(writable(int64, 1), *TABLE))
-def sum_weights(keys, cells, numbers, jumps):  # out: keys (scratch)
-    return weights_of(keys, keys.shape[0], cells, numbers, jumps, table_shift(cells, jumps))
+@kernel(float64(writable(int64, 1), TABLE))
+def sum_weights(keys, table):  # out: keys (scratch)
+    return weights_of(keys, keys.shape[0], table, table_shift(table))

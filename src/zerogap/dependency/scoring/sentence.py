@@ -55,9 +55,8 @@ def every_arc(n: int) -> Allowed:
 
 
 def arcs_under(features: PartFeatures, weights: Weights, encoded: Encoded, allowed: Allowed) -> Scores:
-    partial, totals = encoded
     scores = np.empty(allowed.shape)
-    score_arcs(partial, *features.plan, totals, allowed, *weights.table, scores)
+    score_arcs(encoded, features.plan, weights.table, allowed, scores)
     return scores
 
 
@@ -67,10 +66,7 @@ def block_under(
     """`arcs` are the scores of the candidates, -inf elsewhere. With `relative`, larger parts that all trees have may score 0."""
     c = candidates
     scores, stops = np.empty(c.score_start[-1]), np.empty(c.stop_start[-1])
-    score_candidates(
-        encoded[0], *features.plan, *weights.table, arcs, 1 if c.grand else 0, 1 if relative else 0,
-        c.contexts, c.modifier_start, c.modifiers, c.context, c.score_start, c.stop_start, scores, stops,
-    )  # fmt: skip
+    score_candidates(encoded, features.plan, weights.table, arcs, c, 1 if relative else 0, scores, stops)
     return Block(c, scores, stops)
 
 
@@ -83,13 +79,12 @@ def keys_of_tree(features: PartFeatures, encoded: Encoded, heads: Integers) -> K
 
 def keys_of_choice(features: PartFeatures, encoded: Encoded, chosen: Allowed, heads: Integers) -> Keys:
     """The same for any choice of arcs, and what every word takes for its head."""
-    partial, totals = encoded
     n, n_arcs = len(heads), int(np.count_nonzero(chosen))
     keys = np.empty(len(features.templates) * (n_arcs + 2 * n + 2) + n * n_arcs * features.n_across, dtype=np.int64)
-    size = choice_keys(partial, *features.plan, totals, chosen, heads, keys)
+    size = choice_keys(encoded, features.plan, chosen, heads, keys)
     return keys[:size]
 
 
 def score_of_tree(features: PartFeatures, weights: Weights, encoded: Encoded, heads: Integers) -> float:
     """The sum of the weights of the features of a tree: the definition of its score, without any dynamic program."""
-    return float(sum_weights(keys_of_tree(features, encoded, heads), *weights.table))
+    return float(sum_weights(keys_of_tree(features, encoded, heads), weights.table))

@@ -18,7 +18,6 @@ from zerogap.dependency.scoring.parts import (
     LEFT,
     MOD,
     RIGHT,
-    SENTENCE,
     SIB,
     SIBLING,
     STOP,
@@ -26,6 +25,7 @@ from zerogap.dependency.scoring.parts import (
     sibling_relations,
     turn,
 )
+from zerogap.features.parts.keys import ENCODED, PLAN
 from zerogap.features.parts.templates import DIRECTION
 from zerogap.features.parts.weight_table import CLEAR
 from zerogap.kernels import boolean, inner, int64, kernel, readonly, writable
@@ -43,15 +43,17 @@ def add_inside(partial, across, token, inside, n_inside):  # out: inside
 
 @kernel(
     int64(
-        *SENTENCE, readonly(int64, 2),
+        ENCODED, PLAN,
         readonly(boolean, 2), readonly(int64, 1), writable(int64, 1),
     )
 )  # fmt: skip
-def choice_keys(partial, kind_start, relation, run_end, templates, codes, totals, chosen, heads, keys):
+def choice_keys(encoded, plan, chosen, heads, keys):
     """The keys of all features of the arcs that are chosen, if words take themselves to have these heads; returns how many.
 
     That is a tree if chosen[heads[m - 1], m] and nothing else is. out: keys, long enough.
     """
+    partial, totals = encoded
+    kind_start, relation, _, templates, codes = plan
     n = heads.shape[0]
     relations = np.zeros(codes.shape[0], dtype=np.int64)
     inside = np.empty(n + 1, dtype=np.int64)

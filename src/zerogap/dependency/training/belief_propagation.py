@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from zerogap.dependency.candidate_scores import candidate_heads, entries, is_outside
+from zerogap.dependency.candidate_arcs import candidate_heads, entries, is_outside
 from zerogap.dependency.decoding.agreement.head_scores import NOTHING, HeadScores
 from zerogap.dependency.scoring.heads import heads_under
 from zerogap.dependency.scoring.parts import (
@@ -28,7 +28,6 @@ from zerogap.dependency.scoring.parts import (
     LEFT,
     MOD,
     RIGHT,
-    SENTENCE,
     SIB,
     SIBLING,
     STOP,
@@ -39,47 +38,53 @@ from zerogap.dependency.scoring.sentence import Allowed, arcs_under, every_arc, 
 from zerogap.dependency.sentence import Sentence
 from zerogap.dependency.training.options import Integers, Options, gold_heads, start_with
 from zerogap.dependency.training.random_field import FIRST_RATE, LEAST_AMOUNT, SLOWING, Field
-from zerogap.features.parts.keys import Encoded, PartFeatures
+from zerogap.features.parts.keys import ENCODED, PLAN, Encoded, PartFeatures
 from zerogap.features.parts.learning import WeightTable
 from zerogap.features.parts.templates import DIRECTION
 from zerogap.features.parts.weight_table import CLEAR, Keys
 from zerogap.grid import Scores
-from zerogap.kernels import boolean, float64, inner, int64, kernel, readonly, writable
+from zerogap.kernels import boolean, borrowing, float64, int64, kernel, readonly, record, types, writable
 from zerogap.learning.online import run_epochs
 from zerogap.oracles.trees.belief_propagation import Parts, Places, propagate
 
 ITERATIONS, TOLERANCE, DAMPING = 10, 1e-3, 0.1  # of belief propagation for a step
 
 
-@inner
-def add_part(kind, kind_start, relation, templates, relations, of_grand, of_head, of_sib, of_mod, amount, least, keys, signs, size):
-    """The keys of one part, from the sums of its roles; returns how many there are with them. out: keys, signs, as far as they reach."""
-    begin, stop = kind_start[kind], kind_start[kind + 1]
+@borrowing
+def add_part(kind, plan, relations, sums, amount, least, out, size):  # out: keys and amounts, as far as they reach
+    """The keys of one part, from the sums of its tokens; returns how many there are with them."""
+    keys, signs = out
+    begin, stop = plan.kind_start[kind], plan.kind_start[kind + 1]
     if abs(amount) < least:
         return size
+    of_grand, of_head, of_sib, of_mod = sums
     if size + stop - begin <= keys.shape[0]:
         for t in range(begin, stop):
-            key = of_grand[t] + of_head[t] + of_sib[t] + of_mod[t] + relations[relation[t]]
-            keys[size + t - begin] = (key & CLEAR) | templates[t]
+            key = of_grand[t] + of_head[t] + of_sib[t] + of_mod[t] + relations[plan.relation[t]]
+            keys[size + t - begin] = (key & CLEAR) | plan.low_bytes[t]
             signs[size + t - begin] = amount
     return size + stop - begin
 
 
+PLACES = record(Places, *[readonly(int64, 1)] * 6)
+BELIEFS = record(Parts, *[readonly(float64, 1)] * 4)
+
+
 @kernel(
     int64(
-        *SENTENCE, readonly(boolean, 2), readonly(int64, 1), *[readonly(int64, 1)] * 6, *[readonly(float64, 1)] * 4,
-        float64, writable(int64, 1), writable(float64, 1),
+        ENCODED, PLAN, readonly(boolean, 2), readonly(int64, 1), PLACES, BELIEFS, float64,
+        types.Tuple((writable(int64, 1), writable(float64, 1))),  # type: ignore[no-untyped-call]  # of numba
     )
 )  # fmt: skip
-def part_keys(
-    partial, kind_start, relation, run_end, templates, codes, allowed, heads, contexts, modifier_start, modifiers, pair_start, grand_start,
-    joint_start, pair_beliefs, stop_beliefs, grand_beliefs, joint_beliefs, least, keys, signs,
-):  # fmt: skip
+def part_keys(encoded, plan, allowed, heads, places, beliefs, least, out):
     """The keys of all parts larger than arcs with how often they are in the gold tree, less how much they are believed in, if that is at
     least `least`; returns how many there are. The root's empty side is not scored.
 
     out: keys, signs, as far as they reach: if they are too short, call again with longer ones.
     """
+    _, modifier_start, modifiers, pair_start, grand_start, joint_start = places
+    pair_beliefs, stop_beliefs, grand_beliefs, joint_beliefs = beliefs
+    partial, codes = encoded.partial, plan.codes
     n = heads.shape[0]
     none = n + 1
     chain, with_grand, with_joint = stop_beliefs.shape[0] > 0, grand_beliefs.shape[0] > 0, joint_beliefs.shape[0] > 0
@@ -105,20 +110,15 @@ def part_keys(
                 for p in range(0 if h > 0 else 1, q + 1):
                     s = none if p == 0 else modifiers[first + p - 1]
                     amount = (1.0 if last[h, side] == s else 0.0) - stop_beliefs[first + place + p]
-                    size = add_part(
-                        STOP, kind_start, relation, templates, relations, nothing, of_head, partial[SIB, s], nothing, amount, least, keys,
-                        signs, size,
-                    )  # fmt: skip
+                    size = add_part(STOP, plan, relations, (nothing, of_head, partial[SIB, s], nothing), amount, least, out, size)
                 for j in range(q):
                     m = modifiers[first + j]
                     for p in range(j + 1):
                         s = none if p == 0 else modifiers[first + p - 1]
                         amount = (1.0 if heads[m - 1] == h and before[m] == s else 0.0) - pair_beliefs[pair_start[place] + p * q + j]
                         sibling_relations(h, h if p == 0 else s, m, codes, relations)
-                        size = add_part(
-                            SIBLING, kind_start, relation, templates, relations, nothing, of_head, partial[SIB, s], partial[MOD, m], amount,
-                            least, keys, signs, size,
-                        )  # fmt: skip
+                        sums = nothing, of_head, partial[SIB, s], partial[MOD, m]
+                        size = add_part(SIBLING, plan, relations, sums, amount, least, out, size)
             if not with_grand or h == 0:
                 continue
             k = 0
@@ -132,18 +132,14 @@ def part_keys(
                     is_gold = heads[h - 1] == g and heads[m - 1] == h
                     relations[DIRECTION] = codes[DIRECTION, turn(g, h, m)]
                     amount = (1.0 if is_gold else 0.0) - grand_beliefs[at + j]
-                    size = add_part(
-                        GRANDPARENT, kind_start, relation, templates, relations, of_grand, of_head, nothing, partial[MOD, m], amount, least,
-                        keys, signs, size,
-                    )  # fmt: skip
+                    sums = of_grand, of_head, nothing, partial[MOD, m]
+                    size = add_part(GRANDPARENT, plan, relations, sums, amount, least, out, size)
                     for p in range(j + 1 if with_joint else 0):
                         s = none if p == 0 else modifiers[first + p - 1]
                         belief = joint_beliefs[joint_start[place] + (k * (q + 1) + p) * q + j]
                         amount = (1.0 if is_gold and before[m] == s else 0.0) - belief
-                        size = add_part(
-                            GRANDSIBLING, kind_start, relation, templates, relations, of_grand, of_head, partial[SIB, s], partial[MOD, m],
-                            amount, least, keys, signs, size,
-                        )  # fmt: skip
+                        sums = of_grand, of_head, partial[SIB, s], partial[MOD, m]
+                        size = add_part(GRANDSIBLING, plan, relations, sums, amount, least, out, size)
                 k += 1
     return size
 
@@ -204,7 +200,7 @@ class BeliefField:
         while True:
             keys, amounts = self.scratch
             plan = self.arcs.features.plan
-            size = part_keys(encoded[0], *plan, allowed, heads, *places, *beliefs, LEAST_AMOUNT, keys, amounts)
+            size = part_keys(encoded, plan, allowed, heads, places, beliefs, LEAST_AMOUNT, (keys, amounts))
             if size <= len(keys):
                 return keys[:size], amounts[:size]
             self.scratch[:] = scratch(2 * size)

@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from zerogap.dependency.parser.labeller import Labeller, label_sets
-from zerogap.dependency.parser.labelling import best_labels
+from zerogap.dependency.parser.labeller import Labeller, best_labels, label_sets
 from zerogap.dependency.parser.templates import LABELS, fill_in
 from zerogap.dependency.sentence import Sentence
 from zerogap.dependency.training.gradients import label_keys
@@ -37,14 +36,14 @@ def train_labels(
 
     def step(table: WeightTable, i: int, progress: float) -> float:
         sentence, heads, right = sentences[i], trees[i], gold[i]
-        partial, totals = features.encode(sentence.columns, len(sentence))
+        encoded = features.encode(sentence.columns, len(sentence))
         found = np.empty(len(heads), dtype=np.int64)
-        best_labels(partial, *features.plan, totals, heads, *choices[i], sets.codes, right, *table.table, found)
+        best_labels(encoded, features.plan, table.table, heads, choices[i], right, found)
         wrong = np.flatnonzero(found != right)
         if len(wrong):
             keys = np.empty((2, len(wrong) * n_templates), dtype=np.int64)
             for row, labels in zip(keys, (right, found), strict=True):
-                label_keys(partial, *features.plan, totals, heads, wrong + 1, labels[wrong], sets.codes, row)
+                label_keys(encoded, features.plan, heads, wrong + 1, labels[wrong], sets.codes, row)
             signs = np.ones(keys.shape)
             signs[1] = -1.0
             grow = options.min_count == 0
@@ -62,9 +61,9 @@ def train_labels(
 
     def gold_keys() -> Iterator[Keys]:
         for sentence, heads, right in zip(sentences, trees, gold, strict=True):
-            partial, totals = features.encode(sentence.columns, len(sentence))
+            encoded = features.encode(sentence.columns, len(sentence))
             keys = np.empty(len(heads) * n_templates, dtype=np.int64)
-            label_keys(partial, *features.plan, totals, heads, np.arange(1, len(heads) + 1), right, sets.codes, keys)
+            label_keys(encoded, features.plan, heads, np.arange(1, len(heads) + 1), right, sets.codes, keys)
             yield keys
 
     fingerprint = fingerprint_of(sentences, features.templates, options.seed, options.min_count, LABEL_STEP)

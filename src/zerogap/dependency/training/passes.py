@@ -37,11 +37,10 @@ from zerogap.dependency.parser.templates import PRUNER, fill_in
 from zerogap.dependency.scoring.sentence import Allowed, arcs_under, keys_of_tree
 from zerogap.dependency.sentence import Sentence
 from zerogap.dependency.training.filter_loss import MARGIN, filter_counts
-from zerogap.dependency.training.gradients import arc_keys
+from zerogap.dependency.training.gradients import arc_keys, score_siblings, sibling_keys
 from zerogap.dependency.training.options import Integers, Options, fingerprint_of, start_with
 from zerogap.dependency.training.random_field import FIRST_RATE, SLOWING
 from zerogap.dependency.training.rows import learn_rows
-from zerogap.dependency.training.sibling_gradients import score_siblings, sibling_keys
 from zerogap.features.parts.keys import Encoded, PartFeatures
 from zerogap.features.parts.learning import WeightTable
 from zerogap.features.parts.model import PartModel, part_model
@@ -142,7 +141,7 @@ class PassLearner:
         room = len(self.features.templates) * int(np.count_nonzero(amounts))
         keys, signs = np.empty(room, dtype=np.int64), np.empty(room)
         parts = amounts[:size].reshape(near), amounts[size:].reshape(far)
-        found = vine_keys(encoded[0], *self.features.plan, encoded[1], *parts, LEAST_AMOUNT, keys, signs)
+        found = vine_keys(encoded, self.features.plan, *parts, LEAST_AMOUNT, keys, signs)
         return keys[:found], signs[:found]
 
     def local_change(self, table: WeightTable, encoded: Encoded, allowed: Allowed, heads: Integers) -> tuple[Keys, Scores, float]:
@@ -186,7 +185,7 @@ class PassLearner:
         n = len(amounts) - 1
         room = (len(self.features.templates) + n * self.features.n_across) * int(np.count_nonzero(amounts))
         keys, signs = np.empty(room, dtype=np.int64), np.empty(room)
-        found = arc_keys(encoded[0], *self.features.plan, encoded[1], amounts, LEAST_AMOUNT, keys, signs)
+        found = arc_keys(encoded, self.features.plan, amounts, LEAST_AMOUNT, keys, signs)
         return keys[:found], signs[:found]
 
     def tree_change(
@@ -203,7 +202,7 @@ class PassLearner:
 
         def siblings(h: Integers, s: Integers, m: Integers) -> Scores:
             scores = np.empty(len(h))
-            score_siblings(encoded[0], *plan, *table.table, np.stack([h, s, m], axis=1), scores)
+            score_siblings(encoded, plan, table.table, np.stack([h, s, m], axis=1), scores)
             return scores
 
         second = self.kind == SECOND
@@ -225,7 +224,7 @@ class PassLearner:
             amounts = np.concatenate([np.ones(n), -counts[used]])
             room = len(parts) * len(self.features.templates)
             more_keys, more_signs = np.empty(room, dtype=np.int64), np.empty(room)
-            found = sibling_keys(encoded[0], *plan, np.ascontiguousarray(parts), amounts, more_keys, more_signs)
+            found = sibling_keys(encoded, plan, np.ascontiguousarray(parts), amounts, more_keys, more_signs)
             keys, signs = np.concatenate([keys, more_keys[:found]]), np.concatenate([signs, more_signs[:found]])
         return keys, signs, max(0.0, least - reached)
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from zerogap.dependency.parser.parser import likely_arcs
+from zerogap.dependency.parser.pruner import likely_arcs
 from zerogap.dependency.parser.templates import PRUNER, fill_in
 from zerogap.dependency.scoring.sentence import Allowed, arcs_under, every_arc, keys_of_tree
 from zerogap.dependency.sentence import Sentence
@@ -62,10 +62,9 @@ class Field:
         return loss
 
     def amounts(self, encoded: Encoded, gradient: Scores) -> tuple[Keys, Scores]:
-        partial, totals = encoded
         while True:
             keys, amounts = self.scratch
-            size = arc_keys(partial, *self.features.plan, totals, gradient, LEAST_AMOUNT, keys, amounts)
+            size = arc_keys(encoded, self.features.plan, gradient, LEAST_AMOUNT, keys, amounts)
             if size <= len(keys):
                 return keys[:size], amounts[:size]
             self.scratch[:] = np.empty(2 * size, dtype=np.int64), np.empty(2 * size)

@@ -100,9 +100,9 @@ def learn_rows(
     totals = np.ascontiguousarray(np.concatenate([one for _, one in encoded], axis=1))
     is_none = np.zeros(partial.shape[1], dtype=np.bool_)
     is_none[starts[1:] - 1] = True
-    alone_head, alone_mod, stop = (int(features.kind_start[place]) for place in (ALONE_HEAD, ALONE_MOD, ARC + 1))
-    of_heads = (partial[HEAD, :, alone_head:alone_mod] & CLEAR) | features.low_bytes[alone_head:alone_mod]
-    of_mods = (partial[MOD, :, alone_mod:stop] & CLEAR) | features.low_bytes[alone_mod:stop]
+    alone_head, alone_mod, stop = (int(features.plan.kind_start[place]) for place in (ALONE_HEAD, ALONE_MOD, ARC + 1))
+    of_heads = (partial[HEAD, :, alone_head:alone_mod] & CLEAR) | features.plan.low_bytes[alone_head:alone_mod]
+    of_mods = (partial[MOD, :, alone_mod:stop] & CLEAR) | features.plan.low_bytes[alone_mod:stop]
     found, counts = np.unique(np.concatenate([of_heads[~is_none].ravel(), of_mods[~is_none].ravel()]), return_counts=True)
     keys = found[counts >= FEWEST]
     heads, modifiers = (frequent(partial[role, ~is_none, 0]) for role in (HEAD, MOD))

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import FormatError, InputError
-from zerogap.features.parts.keys import PartFeatures, hash_of
+from zerogap.features.parts.keys import PLAN, PartFeatures, hash_of
 from zerogap.features.parts.model import MOST_STEPS, PartModel, from_arrays, to_arrays
 from zerogap.features.parts.packed_table import (
     BUCKET_SHIFT,
@@ -38,7 +38,7 @@ from zerogap.features.parts.packed_table import (
 )
 from zerogap.features.parts.templates import KINDS, ROLES
 from zerogap.features.parts.weight_table import CLEAR, EMPTY, Keys, shift_of
-from zerogap.kernels import inner, int64, kernel, readonly, uint32, writable
+from zerogap.kernels import inner, int64, kernel, readonly, record, uint32, writable
 
 Integers = NDArray[np.int64]
 AT_ONCE = 1 << 11  # parts
@@ -50,6 +50,9 @@ class PartTable(NamedTuple):
     cells: Keys
     jumps: Jumps
     floors: Integers  # (templates,), in the order of kernels, in units: nothing counts as less
+
+
+PART_TABLE = record(PartTable, readonly(int64, 1), readonly(uint32, 1), readonly(int64, 1))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -86,7 +89,7 @@ class WeightBounds:
 
     def part_table(self) -> PartTable:
         cells, _, jumps = self.table.table
-        return PartTable(cells, jumps, self.floors.astype(np.int64)[self.model.features.low_bytes - 1])
+        return PartTable(cells, jumps, self.floors.astype(np.int64)[self.model.features.plan.low_bytes - 1])
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -113,7 +116,7 @@ def without(features: PartFeatures, *roles: str) -> Keys:
     """
     code = np.int64(hash_of(f"without {' '.join(role for role in ROLES if role in roles)}"))
     with np.errstate(over="ignore"):
-        return code * (2 * features.low_bytes + 1)
+        return code * (2 * features.plan.low_bytes + 1)
 
 
 @inner
@@ -128,16 +131,17 @@ def cell_of_key(key, cells, jumps, shift):
 
 @kernel(
     int64(
-        readonly(int64, 3), readonly(int64, 1), readonly(int64, 1), readonly(int64, 2), readonly(int64, 1), readonly(int64, 1),
-        readonly(int64, 2), readonly(int64, 2), readonly(int64, 1), readonly(int64, 1), readonly(uint32, 1), readonly(int64, 1),
-        writable(int64, 1),
+        readonly(int64, 3), PLAN, readonly(int64, 1), readonly(int64, 1), readonly(int64, 2), readonly(int64, 2), readonly(int64, 1),
+        PART_TABLE, writable(int64, 1),
     )
 )  # fmt: skip
-def sum_looks(partial, relation, low_bytes, codes, chosen, roles, tokens, values, missing, cells, jumps, floors, totals):
+def sum_looks(partial, plan, chosen, roles, tokens, values, missing, table, totals):
     """out: totals (parts,): the sums over chosen templates of what the table has for the parts, none less than its floor, in units.
 
     tokens (roles, parts); values (1 or 2, parts) are those of the direction, and of the distance, unless it is not known.
     """
+    relation, low_bytes, codes = plan.relation, plan.low_bytes, plan.codes
+    cells, jumps, floors = table
     n_parts, n_tokens = tokens.shape[1], partial.shape[1]
     shift = shift_of(cells.shape[0])
     column = np.empty(n_tokens, dtype=np.int64)
@@ -173,7 +177,7 @@ def weights_table(model: PartModel) -> PartTable:
 def templates_of(features: PartFeatures, kind: str) -> Integers:
     """Those of a kind of part, by their places in the order of kernels."""
     place = list(KINDS).index(kind)
-    return np.arange(features.kind_start[place], features.kind_start[place + 1])
+    return np.arange(features.plan.kind_start[place], features.plan.kind_start[place + 1])
 
 
 def part_sums(
@@ -191,12 +195,12 @@ def part_sums(
     `partial` is what `PartFeatures.encode` gives, `values` are those of the direction and, if keys have it, of the distance; `missing` is
     what partial keys have in place of what is not known (see `without`).
     """
-    roles = [ROLES.index(role) for role in tokens if ROLES.index(role) < features.n_roles]
+    roles = [ROLES.index(role) for role in tokens if ROLES.index(role) < features.reading.n_roles]
     places = np.array([tokens[ROLES[role]] for role in roles], dtype=np.int64).reshape(len(roles), -1)
     totals = np.empty(len(values[0]), dtype=np.int64)
     sum_looks(
-        partial, features.relation, features.low_bytes, features.relation_codes, templates, np.array(roles, dtype=np.int64), places,
-        np.array(values, dtype=np.int64), np.zeros(len(features.templates), dtype=np.int64) if missing is None else missing, *table, totals,
+        partial, features.plan, templates, np.array(roles, dtype=np.int64), places, np.array(values, dtype=np.int64),
+        np.zeros(len(features.templates), dtype=np.int64) if missing is None else missing, table, totals,
     )  # fmt: skip
     return totals
 

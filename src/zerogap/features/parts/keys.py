@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,7 +32,7 @@ from zerogap.features.parts.templates import (
     PartTemplate,
 )
 from zerogap.features.parts.weight_table import Keys
-from zerogap.kernels import int64, kernel, readonly, writable
+from zerogap.kernels import inner, int64, kernel, readonly, record, writable
 
 ROOT, BEFORE, AFTER, NONE = "<root>", "<before>", "<after>", "<none>"
 SALT = b"zerogap"
@@ -44,7 +44,40 @@ ALONE_HEAD, ALONE_MOD = 1, 2  # arc templates that read one token: where they be
 WITH_SHARED_HEAD = ("anysibling", "grandchild")
 
 Columns = Mapping[str, Sequence[str]]
-Encoded = tuple[Keys, Keys]  # partial sums of keys, and what was counted
+
+
+class Encoded(NamedTuple):
+    """A sentence as kernels read it."""
+
+    partial: Keys  # (roles, n + 2, templates): what tokens 0 to n, and no token, add to the keys in every role
+    totals: Keys  # (counts, n + 2): how many of tokens 1 to t - 1 have the value of each count
+
+
+class Reading(NamedTuple):
+    """How kernels make partial sums from the hashes of tokens."""
+
+    n_roles: int
+    readings: Keys  # (readings, 4): role, template, its first term, and the one after the last
+    terms: Keys  # (terms, 3): attribute, offset, factor
+    counts: Keys  # (counts, 2): attribute, hash of the value that is counted
+
+
+class Plan(NamedTuple):
+    """Templates as kernels read them, in an order of their own, in which those that are added up alike stand next to each other.
+
+    Those of kind k in KINDS are kind_start[k] to kind_start[k + 1]; then come two of ALONE; then those of FACTOR_KINDS likewise.
+    """
+
+    kind_start: Keys
+    relation: Keys  # (templates,): what a template reads of how tokens lie
+    run_end: Keys  # (templates,): up to here, the templates have the same relation
+    low_bytes: Keys  # (templates,): 1 + places in `PartFeatures.templates`
+    codes: Keys  # (relations, values)
+
+
+ENCODED = record(Encoded, readonly(int64, 3), readonly(int64, 2))
+READING = record(Reading, int64, *[readonly(int64, 2)] * 3)
+PLAN = record(Plan, *[readonly(int64, 1)] * 4, readonly(int64, 2))
 
 
 def hash_of(text: str) -> int:
@@ -106,20 +139,10 @@ class PartFeatures:
 
     templates: tuple[PartTemplate, ...]  # by kind
     tokens: TokenHashes = None  # type: ignore[assignment]  # what the templates read, unless given
-    n_roles: int = field(init=False)
     n_across: int = field(init=False, repr=False)  # how many templates read what lies between head and modifier
-    # Kernels have templates in an order of their own, so that those that are added up alike stand next to each other:
-    # those of kind k in KINDS are kind_start[k] to kind_start[k + 1]; then two of ALONE; then those of FACTOR_KINDS likewise
-    kind_start: Keys = field(init=False, repr=False)
-    relation: Keys = field(init=False, repr=False)  # (templates,): what a template reads of how tokens lie
-    run_end: Keys = field(init=False, repr=False)  # (templates,): up to here, the templates have the same relation
-    low_bytes: Keys = field(init=False, repr=False)  # (templates,): 1 + places in `templates`
-    relation_codes: Keys = field(init=False, repr=False)  # (relations, values)
-    plan: tuple[Keys, Keys, Keys, Keys, Keys] = field(init=False, repr=False)  # what kernels read: the last five
+    plan: Plan = field(init=False, repr=False)
+    reading: Reading = field(init=False, repr=False)
     apart: Mapping[str, int] = field(init=False, repr=False)  # by kind: from here on, templates of a factor do not read its head
-    readings: Keys = field(init=False, repr=False)  # (readings, 4): role, template, its first term, and the one after the last
-    terms: Keys = field(init=False, repr=False)  # (terms, 3): attribute, offset, factor
-    counts: Keys = field(init=False, repr=False)  # (counts, 2): attribute, hash of the value that is counted
 
     def __post_init__(self) -> None:
         kinds = list(EVERY_KIND)
@@ -148,24 +171,23 @@ class PartFeatures:
             for template in (templates[t] for t in order)
         ]
         starts = np.searchsorted([group[0] for group in groups], np.arange(len(kinds) + 1))
+        codes = [[hash_of(f"relation {r} {v}") for v in range(2 * BUCKETS)] for r in ("direction", "distance", *counts)]
+        counted = [[number[Attribute(c.column, ())], hash_of(c.value)] for c in counts]
         found: dict[str, Any] = {
             "templates": templates,
             "tokens": tokens,
-            "n_roles": n_roles,
             "n_across": sum(template.kind == "between" for template in templates),
-            "kind_start": np.array([*starts[: len(KINDS) + 1], *alone, *starts[len(KINDS) :]], dtype=np.int64),
-            "relation": relation,
-            "run_end": run_end,
-            "low_bytes": np.array(order, dtype=np.int64) + 1,
-            "relation_codes": np.array(
-                [[hash_of(f"relation {r} {v}") for v in range(2 * BUCKETS)] for r in ("direction", "distance", *counts)], dtype=np.int64
+            "plan": Plan(
+                np.array([*starts[: len(KINDS) + 1], *alone, *starts[len(KINDS) :]], dtype=np.int64), relation, run_end,
+                np.array(order, dtype=np.int64) + 1, np.array(codes, dtype=np.int64),
             ),
-            "readings": readings_of(terms, len(templates)),
-            "terms": np.array([term for group in terms for term in group], dtype=np.int64).reshape(-1, 3),
-            "counts": np.array([[number[Attribute(c.column, ())], hash_of(c.value)] for c in counts], dtype=np.int64).reshape(-1, 2),
-        }
-        found["apart"] = {kind: int(starts[k] + groups.count((k, 0))) for k, kind in enumerate(kinds) if kind in FACTOR_KINDS}
-        found["plan"] = tuple(found[name] for name in ("kind_start", "relation", "run_end", "low_bytes", "relation_codes"))
+            "reading": Reading(
+                n_roles, readings_of(terms, len(templates)),
+                np.array([term for group in terms for term in group], dtype=np.int64).reshape(-1, 3),
+                np.array(counted, dtype=np.int64).reshape(-1, 2),
+            ),
+            "apart": {kind: int(starts[k] + groups.count((k, 0))) for k, kind in enumerate(kinds) if kind in FACTOR_KINDS},
+        }  # fmt: skip
         for name, value in found.items():
             object.__setattr__(self, name, value)
 
@@ -174,13 +196,12 @@ class PartFeatures:
         return self.encode_hashes(self.tokens.of(columns, n))
 
     def encode_hashes(self, hashes: Keys) -> Encoded:
-        """(roles, n + 2, templates) sums for tokens 0 to n, and for no token, in every role; (counts, n + 2): how many of tokens 1
-        to t - 1 have the value of each count."""
+        """The same of a sentence whose tokens have these hashes."""
         n = len(hashes) - 2 - 4 * PAD
-        partial = np.empty((self.n_roles, n + 2, len(self.templates)), dtype=np.int64)
-        totals = np.empty((len(self.counts), n + 2), dtype=np.int64)
-        fill_partial(hashes, self.readings, self.terms, self.counts, partial, totals)
-        return partial, totals
+        partial = np.empty((self.reading.n_roles, n + 2, len(self.templates)), dtype=np.int64)
+        totals = np.empty((len(self.reading.counts), n + 2), dtype=np.int64)
+        fill_partial(hashes, self.reading, partial, totals)
+        return Encoded(partial, totals)
 
 
 def readings_of(terms: Sequence[Sequence[object]], n_templates: int) -> Keys:
@@ -212,8 +233,9 @@ def relation_number(template: PartTemplate, counts: tuple[Count, ...]) -> int:
     return DIRECTION if template.relation is None else DISTANCE
 
 
-@kernel(int64(readonly(int64, 2), readonly(int64, 2), readonly(int64, 2), readonly(int64, 2), writable(int64, 3), writable(int64, 2)))
-def fill_partial(hashes, readings, terms, counts, partial, totals):  # out: partial (roles, n + 2, templates), totals (counts, n + 2)
+@kernel(int64(readonly(int64, 2), READING, writable(int64, 3), writable(int64, 2)))
+def fill_partial(hashes, reading, partial, totals):  # out: partial, totals, those of `Encoded`
+    _, readings, terms, counts = reading
     n = partial.shape[1] - 2
     flat = partial.reshape(-1)
     for i in range(flat.size):
@@ -230,3 +252,13 @@ def fill_partial(hashes, readings, terms, counts, partial, totals):  # out: part
         for token in range(1, n + 1):
             totals[c, token + 1] = totals[c, token] + (hashes[token + PAD, counts[c, 0]] == counts[c, 1])
     return 0
+
+
+@inner
+def encoded_by(reading, plan, hashes):
+    """`PartFeatures.encode_hashes` for kernels."""
+    n = hashes.shape[0] - 2 - 4 * PAD
+    partial = np.empty((reading.n_roles, n + 2, plan.low_bytes.size), dtype=np.int64)
+    totals = np.empty((reading.counts.shape[0], n + 2), dtype=np.int64)
+    fill_partial(hashes, reading, partial, totals)
+    return Encoded(partial, totals)

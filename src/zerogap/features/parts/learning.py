@@ -119,7 +119,7 @@ class WeightTable:
     @property
     def table(self) -> Table:
         """What scoring reads; not for longer than until the next step."""
-        return self.cells, self.numbers, NO_JUMPS
+        return Table(self.cells, self.numbers, NO_JUMPS)
 
     def make_room(self, n: int) -> None:
         """For as many new keys."""

@@ -9,25 +9,37 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.errors import FormatError, InputError
-from zerogap.features.parts.keys import PartFeatures
+from zerogap.features.parts.keys import PLAN, READING, PartFeatures, Plan, Reading
 from zerogap.features.parts.packed_table import Jumps, jumps_alone, packed
 from zerogap.features.parts.weight_table import Keys
-from zerogap.features.parts.weights import Table
+from zerogap.features.parts.weights import TABLE, Table
 from zerogap.grid import Scores
+from zerogap.kernels import record
 
 MOST_STEPS = 2**15 - 1  # of a weight
 FINEST_UNIT, COARSEST_UNIT = 2.0**-60, 2.0**40
 
 
+class ModelArrays(NamedTuple):
+    """A model as kernels read it: from the hashes of tokens to weights."""
+
+    reading: Reading
+    plan: Plan
+    table: Table
+
+
+MODEL = record(ModelArrays, READING, PLAN, TABLE)
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class PartModel:
-    """`table` is what kernels read: cells, the unit, and jumps (see `packed_table`)."""
+    """`table` is what kernels read of the weights: cells, the unit, and jumps (see `packed_table`)."""
 
     features: PartFeatures
     keys: Keys  # ascending
@@ -38,7 +50,11 @@ class PartModel:
 
     def __post_init__(self) -> None:
         cells, jumps = packed(self.keys, self.steps, self.jumps)
-        object.__setattr__(self, "table", (cells, np.array([self.unit]), jumps))
+        object.__setattr__(self, "table", Table(cells, np.array([self.unit]), jumps))
+
+    @property
+    def arrays(self) -> ModelArrays:
+        return ModelArrays(self.features.reading, self.features.plan, self.table)
 
     @property
     def n_weights(self) -> int:
@@ -78,7 +94,7 @@ def to_arrays(model: PartModel, name: str) -> dict[str, Any]:
     return {
         f"{name}_keys": np.ascontiguousarray(planes),
         f"{name}_steps": np.ascontiguousarray(model.steps.view(np.uint8).reshape(-1, 2).T),
-        f"{name}_jumps": jumps_alone(model.table[2]),
+        f"{name}_jumps": jumps_alone(model.table.jumps),
         f"{name}_unit": np.array(model.unit),
     }
 

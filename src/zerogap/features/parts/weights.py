@@ -9,25 +9,37 @@ and its only number is the unit of its weights.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from zerogap.features.parts.packed_table import Jumps, bucket_of_key, is_marked, step_of, steps_of
 from zerogap.features.parts.weight_table import EMPTY, Keys, cell_of, shift_of
 from zerogap.grid import Scores
-from zerogap.kernels import inner
-
-Table = tuple[Keys, Scores, Jumps]
+from zerogap.kernels import borrowing, float64, int64, readonly, record, uint32
 
 
-@inner
-def table_shift(cells, jumps):
+class Table(NamedTuple):
+    """A table of weights as kernels read it."""
+
+    cells: Keys
+    numbers: Scores
+    jumps: Jumps
+
+
+TABLE = record(Table, readonly(int64, 1), readonly(float64, 1), readonly(uint32, 1))
+
+
+@borrowing
+def table_shift(table):
     """How far a key is shifted to find its place."""
-    return shift_of(cells.shape[0] if jumps.shape[0] else cells.shape[0] >> 1)
+    return shift_of(table.cells.shape[0] if table.jumps.shape[0] else table.cells.shape[0] >> 1)
 
 
-@inner
-def weights_of(keys, size, cells, numbers, jumps, shift):  # out: keys (scratch)
+@borrowing
+def weights_of(keys, size, table, shift):  # out: keys (scratch)
     """The sum of the weights of the first keys."""
+    cells, numbers, jumps = table
     if jumps.shape[0]:
         return steps_of(keys, size, cells, jumps, shift) * numbers[0]
     mask = cells.shape[0] - 1
@@ -43,9 +55,10 @@ def weights_of(keys, size, cells, numbers, jumps, shift):  # out: keys (scratch)
     return total
 
 
-@inner
-def add_weights(keys, owners, size, cells, numbers, jumps, shift, totals):  # out: totals; keys and owners (scratch)
+@borrowing
+def add_weights(keys, owners, size, table, shift, totals):  # out: totals; keys and owners (scratch)
     """Adds the weight of each of the first keys to the total of its owner: what many parts wait for is then on its way at once."""
+    cells, numbers, jumps = table
     if jumps.shape[0]:
         unit, marked = numbers[0], 0
         for i in range(size):

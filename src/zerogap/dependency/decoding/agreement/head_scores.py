@@ -16,8 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.dependency.candidate_arcs import Candidates, candidates_of
-from zerogap.dependency.candidate_scores import candidate_heads, entries
+from zerogap.dependency.candidate_arcs import Candidates, candidate_heads, candidates_of, entries
 from zerogap.dependency.decoding.agreement.sparse_parts import KINDS, add_listed_parts
 from zerogap.grid import Scores
 from zerogap.kernels import float64, inner, int64, kernel, readonly, writable

@@ -21,20 +21,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from zerogap.dependency.candidate_arcs import CANDIDATES
 from zerogap.dependency.decoding.agreement.decoder import HeadRelaxation
 from zerogap.dependency.decoding.agreement.head_scores import HeadScores
 from zerogap.dependency.decoding.agreement.relaxation import Agreement, Run
 from zerogap.dependency.scoring.bounds import Looks
 from zerogap.dependency.scoring.bounds_offline import missing_codes
 from zerogap.dependency.scoring.heads import heads_under
-from zerogap.dependency.scoring.parts import GRAND, GRANDSIBLING, HEAD, MOD, SENTENCE, SIB, TABLE, turn
+from zerogap.dependency.scoring.parts import GRAND, GRANDSIBLING, HEAD, MOD, SIB, turn
 from zerogap.dependency.scoring.single_parts import SentenceParts
 from zerogap.features.parts.bounds import WeightBounds, weights_table
-from zerogap.features.parts.keys import Encoded
+from zerogap.features.parts.keys import ENCODED, PLAN, Encoded
 from zerogap.features.parts.model import PartModel
 from zerogap.features.parts.templates import DIRECTION
 from zerogap.features.parts.weight_table import CLEAR
-from zerogap.features.parts.weights import table_shift, weights_of
+from zerogap.features.parts.weights import TABLE, table_shift, weights_of
 from zerogap.grid import Integers, Scores
 from zerogap.kernels import boolean, float64, int64, kernel, readonly, writable
 from zerogap.oracles.heads.reduced_costs import joint_slacks
@@ -54,20 +55,20 @@ FIRST_STEPS, MORE_STEPS = 40, 60  # with bounds, and after some of them gave way
 
 @kernel(
     int64(
-        *SENTENCE, *TABLE, readonly(float64, 2), readonly(int64, 1), readonly(int64, 1), readonly(int64, 1), readonly(float64, 2),
-        readonly(float64, 2), readonly(float64, 1), float64, writable(float64, 1), writable(boolean, 1),
+        ENCODED, PLAN, TABLE, readonly(float64, 2), CANDIDATES, *[readonly(float64, 2)] * 2, readonly(float64, 1), float64,
+        writable(float64, 1), writable(boolean, 1),
     )
 )  # fmt: skip
-def fill_joints(
-    partial, kind_start, relation, run_end, templates, codes, cells, numbers, jumps, arcs, modifier_start, modifiers, joint_start,
-    over_pairs, over_contexts, slacks, most, joints, known,
-):  # fmt: skip
+def fill_joints(encoded, plan, table, arcs, candidates, over_pairs, over_contexts, slacks, most, joints, known):
     """Bounds of all grand-siblings if there are no slacks, else scores of those that lose less than `most`; returns how many.
 
     out: joints, known (as joints): whether a part is scored.
     """
+    partial = encoded.partial
+    kind_start, _, _, templates, codes = plan
+    modifier_start, modifiers, joint_start = candidates.modifier_start, candidates.modifiers, candidates.score_start
     n = arcs.shape[0] - 1
-    shift = table_shift(cells, jumps)
+    shift = table_shift(table)
     keys = np.empty(partial.shape[2], dtype=np.int64)
     count = 0
     for h in range(1, n + 1):
@@ -93,7 +94,7 @@ def fill_joints(
                             for t in range(kind_start[GRANDSIBLING], kind_start[GRANDSIBLING + 1]):
                                 keys[found] = ((of_grand[t] + of_head[t] + of_sib[t] + of_mod[t] + code) & CLEAR) | templates[t]
                                 found += 1
-                            joints[at + p * size + j] = weights_of(keys, found, cells, numbers, jumps, shift)
+                            joints[at + p * size + j] = weights_of(keys, found, table, shift)
                             known[at + p * size + j] = True
                             count += 1
                 at += (size + 1) * size
@@ -116,11 +117,10 @@ class LazyHeads:
     n_scored: int = 0
 
     def fill(self, slacks: Scores, most: float) -> int:
-        c = self.heads.candidates
         return int(
             fill_joints(
-                self.encoded[0], *self.model.features.plan, *self.model.table, self.arcs, c.modifier_start, c.modifiers, c.score_start,
-                *self.bounds, slacks, most, self.heads.joint, self.known,
+                self.encoded, self.model.features.plan, self.model.table, self.arcs, self.heads.candidates, *self.bounds, slacks, most,
+                self.heads.joint, self.known,
             )
         )  # fmt: skip
 
@@ -135,10 +135,9 @@ class LazyHeads:
         ((_, found),) = parts_of_tree(heads.tolist(), ["grandsiblings"])
         if not found:
             return 0
-        c = self.heads.candidates
         g, h, s, m = np.array(found, dtype=np.int64).T
         arc = self.position[h, m]
-        place = 2 * h + (m > h)
+        c, place = self.heads.candidates, 2 * h + (m > h)
         first = c.modifier_start[place]
         size = c.modifier_start[place + 1] - first
         row = np.where(s == h, 0, self.position[h, s] - first + 1)

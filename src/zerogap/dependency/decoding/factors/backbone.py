@@ -12,8 +12,7 @@ from typing import Protocol
 
 import numpy as np
 
-from zerogap.dependency.candidate_arcs import candidates_of
-from zerogap.dependency.candidate_scores import entries, scores_of_candidates
+from zerogap.dependency.candidate_arcs import candidates_of, entries, scores_of_candidates
 from zerogap.dependency.decoding.methods import GRANDSIBLINGS as OF_GRANDSIBLINGS
 from zerogap.dependency.decoding.methods import OUTERMOST as OF_OUTERMOST
 from zerogap.dependency.decoding.methods import SIBLINGS as OF_SIBLINGS
