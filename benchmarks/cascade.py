@@ -28,6 +28,7 @@ from pathlib import Path
 
 import numpy as np
 
+from zerogap.dependency import train
 from zerogap.dependency.cascade.approximate import AT_ONCE, Cascade
 from zerogap.dependency.cascade.exact import COST, ExactCascade
 from zerogap.dependency.cascade.passes import DICTIONARY, FIRST, LAST, LOCAL, ROWS, SECOND, SHORT, VINE, run_passes
@@ -35,7 +36,6 @@ from zerogap.dependency.parser.parser import Parser, sharing_tokens
 from zerogap.dependency.scoring.sentence import Allowed, arcs_under, every_arc
 from zerogap.dependency.sentence import Sentence
 from zerogap.dependency.training.cascade import with_cascade
-from zerogap.dependency.training.learners import train
 from zerogap.io.formats.conllu import read_conllu
 from zerogap.oracles.trees.eisner import eisner_kernel
 from zerogap.papers.rush2014.transition_parser.parser import TransitionParser

@@ -16,12 +16,13 @@ from pathlib import Path
 
 from parsing import DATA, accuracy, sentences_of
 
+from zerogap.dependency import train
 from zerogap.dependency.cascade.approximate import Cascade
 from zerogap.dependency.cascade.passes import DICTIONARY, FIRST, SECOND, VINE
 from zerogap.dependency.parser.parser import Parser
 from zerogap.dependency.sentence import Sentence
 from zerogap.dependency.training.cascade import with_cascade
-from zerogap.dependency.training.learners import Progress, train
+from zerogap.dependency.training.options import Progress
 from zerogap.sequence.tagger.tagger import Tagger, Tags
 from zerogap.sequence.tagger.training import jackknife, train_tagger
 

@@ -14,7 +14,8 @@ import time
 from itertools import islice
 from pathlib import Path
 
-from zerogap.dependency.training.learners import Progress, train
+from zerogap.dependency import train
+from zerogap.dependency.training.options import Progress
 from zerogap.io.formats.conllu import read_conllu
 
 DATA = Path(os.environ.get("ZEROGAP_DATA", Path(__file__).parents[2] / "shared" / "data")) / "ud" / "en_ewt"

@@ -38,12 +38,11 @@ from numba import njit
 
 import zerogap
 from zerogap.baselines.dependency_ilp import solve_dependency
-from zerogap.dependency import Problem, decode
+from zerogap.dependency import Problem, decode, train
 from zerogap.dependency.factors.parser import Factored, FactorParse, FactorParser
 from zerogap.dependency.parser.parser import Parser
 from zerogap.dependency.sentence import Sentence
 from zerogap.dependency.training.factors import train as train_factors
-from zerogap.dependency.training.learners import train
 from zerogap.io.formats.conllu import read_conllu
 
 DATA = Path(os.environ.get("ZEROGAP_DATA", Path(__file__).parents[2] / "shared" / "data"))

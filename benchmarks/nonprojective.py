@@ -31,14 +31,13 @@ from typing import Any
 import numpy as np
 
 from zerogap.baselines.dependency_ilp import solve_dependency
-from zerogap.dependency import Problem, decode
+from zerogap.dependency import Problem, decode, train
 from zerogap.dependency.decoding.agreement.decoder import HeadRelaxation
 from zerogap.dependency.decoding.agreement.head_scores import HeadScores
 from zerogap.dependency.decoding.agreement.relaxation import Agreement
 from zerogap.dependency.parser.parser import PRICE_UNIT, Parser
 from zerogap.dependency.scoring.sentence import score_of_tree
 from zerogap.dependency.sentence import Sentence
-from zerogap.dependency.training.learners import train
 from zerogap.io.formats.conllu import read_conllu
 from zerogap.oracles.descent import Steps
 from zerogap.proof.verify import verify

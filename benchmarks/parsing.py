@@ -28,9 +28,10 @@ from pathlib import Path
 import udpipe
 
 import zerogap
+from zerogap.dependency import train
 from zerogap.dependency.parser.parser import Parser
 from zerogap.dependency.sentence import Sentence
-from zerogap.dependency.training.learners import Progress, train
+from zerogap.dependency.training.options import Progress
 from zerogap.io.formats.conllu import read_conllu
 
 DATA = Path(os.environ.get("ZEROGAP_DATA", Path(__file__).parents[2] / "shared" / "data")) / "ud" / "en_ewt"

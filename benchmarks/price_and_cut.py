@@ -30,14 +30,13 @@ import numpy as np
 from nonprojective import BORROWED, SEVERAL_ROOTS, headline, instances, sentences_of
 
 from zerogap.baselines.dependency_ilp import solve_dependency
-from zerogap.dependency import Problem, decode
+from zerogap.dependency import Problem, decode, train
 from zerogap.dependency.decoding.price_and_cut.decoder import priced
 from zerogap.dependency.parser.parser import Parser
 from zerogap.dependency.scoring.bounds import lazy_problem
 from zerogap.dependency.scoring.bounds_offline import compute_bounds
 from zerogap.dependency.scoring.sentence import every_arc
 from zerogap.dependency.sentence import Sentence
-from zerogap.dependency.training.learners import train
 from zerogap.papers.riedel2012.full_program import solve_grandparents
 from zerogap.proof.verify import verify
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from zerogap.dependency.training.learners import train
+from zerogap.dependency import train
 from zerogap.pipeline.treebanks import Skipped, read_tagged, read_trees
 from zerogap.sequence.tagger.training import train_tagger
 

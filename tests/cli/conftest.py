@@ -34,7 +34,7 @@ def run(monkeypatch, capsys):
 @pytest.fixture(scope="session")
 def toy(tmp_path_factory):
     """The folder of a pipeline that was trained on the examples."""
-    from zerogap.dependency.training.learners import train
+    from zerogap.dependency.training.parser import train
     from zerogap.pipeline.treebanks import Skipped, read_tagged, read_trees
     from zerogap.sequence.tagger.training import train_tagger
 

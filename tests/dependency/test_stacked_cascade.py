@@ -8,6 +8,7 @@ import pytest
 import zerogap
 from zerogap.archive import read_archive, write_archive
 from zerogap.baselines.brute import all_heads, is_tree
+from zerogap.dependency import train
 from zerogap.dependency.candidate_arcs import candidates_of
 from zerogap.dependency.cascade.approximate import Cascade
 from zerogap.dependency.cascade.passes import DICTIONARY, FIRST, LAST, ROWS, SECOND, VINE, Pass, arcs_on, run_passes
@@ -18,8 +19,7 @@ from zerogap.dependency.scoring.parts import bucket_of
 from zerogap.dependency.scoring.sentence import arcs_under, block_under, every_arc, score_of_tree
 from zerogap.dependency.sentence import Sentence
 from zerogap.dependency.training.cascade import all_arcs, unseen_state, with_cascade
-from zerogap.dependency.training.learners import train
-from zerogap.dependency.training.options import Options
+from zerogap.dependency.training.options import TrainingOptions
 from zerogap.dependency.training.passes import features_of
 from zerogap.dependency.training.rows import learn_rows
 from zerogap.errors import FormatError, InputError
@@ -236,7 +236,7 @@ def test_many_words_without_modifiers(parsers):
 def test_sentences_that_passes_have_not_seen(data):
     """Every one of them once, with its gold arcs."""
     sentences, gold = data[0], [np.array(s.heads) for s in data[0]]
-    options = Options(1, 0, 1.0, True, True, 0.0, 0, None, None, None)
+    options = TrainingOptions(epochs=1)
     seen = []
 
     def learned(kind, some, right, state, options):

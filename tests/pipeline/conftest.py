@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from zerogap.dependency import train
 from zerogap.dependency.sentence import Sentence
-from zerogap.dependency.training.learners import train
 from zerogap.io.formats.conllu import read_conllu
 from zerogap.pipeline import Pipeline
 from zerogap.sequence.tagger.training import train_tagger

@@ -50,7 +50,7 @@ def read_records(path: str, on_error: str, skipped: Skipped) -> Iterator[ConlluR
 def read_trees(path: str, *, on_error: str, single_root: bool, columns: Sequence[str], skipped: Skipped) -> list[Sentence]:
     """The sentences of a treebank with these of their columns. One that is not a tree, or has several roots, is malformed."""
     from zerogap.dependency.sentence import Sentence
-    from zerogap.dependency.training.learners import checked
+    from zerogap.dependency.training.parser import checked
 
     found = []
     for record in read_records(path, on_error, skipped):

@@ -16,22 +16,25 @@ if TYPE_CHECKING:
     from zerogap.translation.forests.decoding import decode_forest
     from zerogap.translation.forests.from_grammar import translation_forest
     from zerogap.translation.forests.grammar import SynchronousGrammar
+    from zerogap.translation.language_models import Ngrams, build_language_model
     from zerogap.translation.phrases.beam import beam_search
     from zerogap.translation.phrases.decoding import decode_phrases
 
 __all__ = [
-    "Forest", "LanguageModel", "Phrase", "PhraseModel", "PhraseProblem", "PhraseTable", "PhraseWeights", "SynchronousGrammar",
-    "SyntaxProblem", "beam_search", "cube_prune", "decode", "decode_forest", "decode_many", "decode_phrases", "translation",
-    "translation_forest",
+    "Forest", "LanguageModel", "Ngrams", "Phrase", "PhraseModel", "PhraseProblem", "PhraseTable", "PhraseWeights", "SynchronousGrammar",
+    "SyntaxProblem", "beam_search", "build_language_model", "cube_prune", "decode", "decode_forest", "decode_many", "decode_phrases",
+    "translation", "translation_forest",
 ]  # fmt: skip
 
 __getattr__, _ = lazy(
     __name__,
     {
         "Forest": "zerogap.problems.translation.forest",
+        "Ngrams": "zerogap.translation.language_models",
         "SynchronousGrammar": "zerogap.translation.forests.grammar",
         "SyntaxProblem": "zerogap.problems.translation.forest_problem",
         "beam_search": "zerogap.translation.phrases.beam",
+        "build_language_model": "zerogap.translation.language_models",
         "cube_prune": "zerogap.translation.forests.cube_pruning",
         "decode": "zerogap.translation.decoding",
         "decode_forest": "zerogap.translation.forests.decoding",

@@ -8,6 +8,7 @@ import pytest
 import zerogap
 from zerogap.archive import read_archive, write_archive
 from zerogap.baselines.brute import all_heads, is_tree
+from zerogap.dependency import train
 from zerogap.dependency.cascade.approximate import Cascade
 from zerogap.dependency.cascade.passes import (
     DICTIONARY,
@@ -28,7 +29,6 @@ from zerogap.dependency.scoring.bounds_offline import compute_bounds
 from zerogap.dependency.scoring.sentence import every_arc, keys_of_tree, score_of_tree
 from zerogap.dependency.sentence import Sentence
 from zerogap.dependency.training.cascade import narrowed, with_cascade
-from zerogap.dependency.training.learners import train
 from zerogap.dependency.training.passes import adjacent, features_of
 from zerogap.errors import FormatError, InputError, UnknownMethod
 from zerogap.features.parts.keys import PartFeatures

@@ -8,12 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import zerogap
+from zerogap.dependency import train
 from zerogap.dependency.candidate_arcs import candidates_of
 from zerogap.dependency.cascade.exact import ExactCascade, ceilings_of, has_penalties_only
 from zerogap.dependency.cascade.exact_search import best_under_penalties
 from zerogap.dependency.scoring.sentence import arcs_under, block_under, every_arc
 from zerogap.dependency.sentence import Sentence
-from zerogap.dependency.training.learners import train
 from zerogap.errors import InputError
 from zerogap.features.parts.learning import NO_CEILINGS, WeightTable
 from zerogap.features.parts.model import PartModel

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 from zerogap.archive import read_archive, write_archive
 from zerogap.baselines.brute import all_heads, is_tree
+from zerogap.dependency import train
 from zerogap.dependency.parser.parser import Parser
 from zerogap.dependency.scoring.bounds import KNOWN, ROLES, check_bounds, lazy_problem, score_bounds
 from zerogap.dependency.scoring.bounds_offline import compute_bounds, weight_bounds
 from zerogap.dependency.scoring.sentence import every_arc, keys_of_tree, score_of_tree
 from zerogap.dependency.scoring.single_parts import sentence_parts
 from zerogap.dependency.sentence import Sentence
-from zerogap.dependency.training.learners import train
 from zerogap.errors import FormatError, InputError, ScoreShapeError, VerificationError
 from zerogap.features.parts.bounds import StoredBounds, part_sums
 from zerogap.features.parts.keys import PartFeatures

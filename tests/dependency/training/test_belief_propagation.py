@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import zerogap
+from zerogap.dependency import train
 from zerogap.dependency.parser.parser import GRAND, Parser
 from zerogap.dependency.scoring.heads import heads_under
 from zerogap.dependency.scoring.sentence import every_arc, keys_of_tree
@@ -15,14 +16,14 @@ from zerogap.dependency.sentence import Sentence
 from zerogap.dependency.training import belief_propagation as bp_training
 from zerogap.dependency.training import random_field as field
 from zerogap.dependency.training.belief_propagation import BeliefField, part_keys, places_of, scratch, train_by_beliefs
-from zerogap.dependency.training.learners import train
-from zerogap.dependency.training.options import Options
+from zerogap.dependency.training.options import TrainingOptions
 from zerogap.dependency.training.random_field import Field
 from zerogap.errors import InputError
 from zerogap.features.parts.keys import PartFeatures
 from zerogap.features.parts.learning import WeightTable
 from zerogap.features.parts.model import part_model
 from zerogap.features.parts.templates import parse_part_templates
+from zerogap.oracles.trees.belief_propagation import Parts
 
 pytestmark = pytest.mark.compiled
 
@@ -44,7 +45,7 @@ def features_of(order):
 
 
 def options_of(*, projective=False, single_root=True, epochs=3):
-    return Options(epochs, 0, 1.0, projective, single_root, 1e-3, 0, None, None, None)
+    return TrainingOptions(epochs=epochs, projective=projective, single_root=single_root)
 
 
 def treebank(size, seed=0):
@@ -117,12 +118,14 @@ def test_without_beliefs_the_parts_are_those_of_the_gold_tree(order):
         parts = bp_training.parts_of(scores, np.where(allowed, 0.0, -np.inf), features, projective=False)
         keys, amounts = np.empty(10_000, dtype=np.int64), np.empty(10_000)
         none = [np.zeros(len(values)) for values in parts]
-        size = part_keys(encoded, features.plan, allowed, np.array(heads), places_of(scores), none, 0.5, (keys, amounts))
+        size = part_keys(encoded, features.plan, allowed, np.array(heads), places_of(scores), Parts(*none), 0.5, (keys, amounts))
         larger = {i + 1 for i, template in enumerate(features.templates) if template.kind not in ("arc", "between")}
         gold = [key for key in keys_of_tree(features, encoded, np.array(heads)).tolist() if key & 255 in larger]
         assert Counter(keys[:size].tolist()) == Counter(gold)
         assert set(amounts[:size].tolist()) <= {1.0}
-        assert part_keys(encoded, features.plan, allowed, np.array(heads), places_of(scores), none, 0.5, (keys[:1], amounts)) == size
+        assert (
+            part_keys(encoded, features.plan, allowed, np.array(heads), places_of(scores), Parts(*none), 0.5, (keys[:1], amounts)) == size
+        )
 
 
 @pytest.mark.parametrize("order", ["sibling", "grandparent", "grandsibling"])

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import zerogap
 from zerogap.archive import read_archive, write_archive
 from zerogap.baselines.brute import all_heads, is_tree
+from zerogap.dependency import train as train_parser
 from zerogap.dependency.factors.families import FAMILIES, arcs_of, family_in
 from zerogap.dependency.factors.matching import PatternSet
 from zerogap.dependency.factors.parser import Factored, FactorParser, likeliest_heads
@@ -19,7 +20,6 @@ from zerogap.dependency.parser.parser import Parser
 from zerogap.dependency.scoring.sentence import keys_of_tree, score_of_tree
 from zerogap.dependency.sentence import Sentence
 from zerogap.dependency.training.factors import read_factors, train
-from zerogap.dependency.training.learners import train as train_parser
 from zerogap.errors import FormatError, InputError, UnknownMethod
 from zerogap.features.parts.keys import PartFeatures
 from zerogap.features.parts.model import part_model

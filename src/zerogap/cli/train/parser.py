@@ -18,7 +18,7 @@ from zerogap.dependency.evaluation import evaluate
 from zerogap.dependency.scoring.bounds_offline import compute_bounds
 from zerogap.dependency.training.cascade import with_cascade
 from zerogap.dependency.training.factors import train as train_factors
-from zerogap.dependency.training.learners import train
+from zerogap.dependency.training.parser import train
 from zerogap.errors import FormatError
 from zerogap.features.parts.keys import attributes_of
 from zerogap.features.parts.templates import parse_part_templates
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from zerogap.dependency.factors.parser import FactorParser
     from zerogap.dependency.parser.parser import Parser
     from zerogap.dependency.sentence import Sentence
-    from zerogap.dependency.training.learners import Progress
+    from zerogap.dependency.training.options import Progress
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,7 +76,7 @@ class LexicalPair:
 
 def train_pair(trees: Iterable[Tree], *, weight: float = WEIGHT, tag_weight: float = 0.0, epochs: int = 5, **options: Any) -> LexicalPair:
     """All parts from the same cleaned trees (`cleaning.cleaned`); options go to `train_lexical`."""
-    from zerogap.dependency.training.learners import train  # who only loads models does without
+    from zerogap.dependency.training.parser import train  # who only loads models does without
     from zerogap.sequence.tagger.training import jackknife
 
     given = list(trees)

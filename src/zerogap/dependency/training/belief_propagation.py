@@ -36,13 +36,13 @@ from zerogap.dependency.scoring.parts import (
 )  # fmt: skip
 from zerogap.dependency.scoring.sentence import Allowed, arcs_under, every_arc, keys_of_tree, score_of_tree
 from zerogap.dependency.sentence import Sentence
-from zerogap.dependency.training.options import Integers, Options, gold_heads, start_with
+from zerogap.dependency.training.options import TrainingOptions, gold_heads, start_with
 from zerogap.dependency.training.random_field import FIRST_RATE, LEAST_AMOUNT, SLOWING, Field
 from zerogap.features.parts.keys import ENCODED, PLAN, Encoded, PartFeatures
 from zerogap.features.parts.learning import WeightTable
 from zerogap.features.parts.templates import DIRECTION
 from zerogap.features.parts.weight_table import CLEAR, Keys
-from zerogap.grid import Scores
+from zerogap.grid import Integers, Scores
 from zerogap.kernels import boolean, borrowing, float64, int64, kernel, readonly, record, types, writable
 from zerogap.learning.online import run_epochs
 from zerogap.oracles.trees.belief_propagation import Parts, Places, propagate
@@ -214,7 +214,7 @@ def train_by_beliefs(
     features: PartFeatures,
     sentences: Sequence[Sentence],
     candidates: Sequence[Allowed] | None,
-    options: Options,
+    options: TrainingOptions,
     stage: dict[str, Any],
     *,
     grand: bool,

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -19,12 +18,12 @@ from zerogap.dependency.parser.parser import Parser, sharing_tokens
 from zerogap.dependency.parser.templates import known_columns
 from zerogap.dependency.scoring.sentence import Allowed, every_arc
 from zerogap.dependency.sentence import Sentence
-from zerogap.dependency.training.final_model import learn_last
-from zerogap.dependency.training.learners import checked
-from zerogap.dependency.training.options import Integers, Options, Progress, gold_heads
+from zerogap.dependency.training.final_model import State, learn_last
+from zerogap.dependency.training.options import TrainingOptions, gold_heads
+from zerogap.dependency.training.parser import checked
 from zerogap.dependency.training.passes import CRF, LEARNERS, learn_dictionary, learn_pass, with_threshold
 from zerogap.errors import UnknownMethod
-from zerogap.grid import Scores
+from zerogap.grid import Integers, Scores
 from zerogap.relax.pruning import LARGEST, Rule
 from zerogap.relax.pruning import MARGIN as MARGIN_RULE
 
@@ -32,16 +31,6 @@ ERROR = 0.0215
 SHARES = {ROWS: 3, VINE: 4, SHORT: 4, FIRST: 8, LOCAL: 8, SECOND: 11}  # of the error, if a pass is there
 FOLDS, FEW_FOLDS = 4, 2  # of the training data; few where passes are learned only to learn others
 WIDER = 1.75  # margins under which the last model is learned
-
-
-class State(NamedTuple):
-    """Where passes have come to on some sentences: arcs that are left, and the scores that the next pass is stacked on."""
-
-    left: list[Allowed]
-    scores: list[Scores] | None
-
-    def of(self, some: Sequence[int]) -> State:
-        return State([self.left[i] for i in some], None if self.scores is None else [self.scores[i] for i in some])
 
 
 def with_cascade(
@@ -55,17 +44,14 @@ def with_cascade(
     learner: str = CRF,
     rule: str = MARGIN_RULE,
     eta: float = 0.3,
-    epochs: int = 3,
-    seed: int = 0,
-    most_features: int | None = None,
-    checkpoints: str | Path | None = None,
-    report: Callable[[Progress], None] | None = None,
+    **changes: Any,
 ) -> Parser:
     """The parser with passes before it, learned from sentences, with thresholds from the development data.
 
     `error` is the share of gold arcs of the development data that all passes together may lose; later passes, which know more, may lose
     more of it. With rows or a last model, passes are stacked, each on the one before it. `kinds` are rows and first if they are not given,
-    and last for a parser of larger parts.
+    and last for a parser of larger parts. The others are options of `TrainingOptions`: epochs, 3 of them, seed, most_features, checkpoints
+    and report.
     """
     kinds = ((ROWS, FIRST) if parser.order == "first" else (ROWS, FIRST, LAST)) if kinds is None else kinds
     for name, given, known in (("learner", learner, LEARNERS), ("rule", rule, LARGEST)):
@@ -76,27 +62,24 @@ def with_cascade(
     train_set = checked(sentences, single_root, "sentences")
     held_out = checked(development, single_root, "development")
     columns = known_columns(train_set)
-    folder = None if checkpoints is None else Path(checkpoints)
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-    options = Options(epochs, seed, 1.0, True, single_root, 0.0, 0, None, folder, report)
+    options = TrainingOptions(**{"epochs": 3, "single_root": single_root, **changes})
+    options.make_folder()
     gold = [gold_heads(sentence, options) for sentence in train_set]
     shares = {kind: SHARES[kind] for kind in kinds if kind in SHARES}
     passes: list[Pass] = []
     is_stacked = ROWS in kinds or LAST in kinds
     state, held_out_state = all_arcs(train_set), all_arcs(held_out)
 
-    def learned(kind: str, some: Sequence[Sentence], right: Sequence[Integers], state: State, options: Options) -> Pass:
+    def learned(kind: str, some: Sequence[Sentence], right: Sequence[Integers], state: State, options: TrainingOptions) -> Pass:
         width = band if kind in BANDED else 0
         return learn_pass(
-            kind, some, right, state.left, columns, options, band=width, learner=learner, eta=eta, most_features=most_features,
-            before=state.scores,
+            kind, some, right, state.left, columns, options, band=width, learner=learner, eta=eta, before=state.scores,
         )  # fmt: skip
 
     for kind in kinds:
         if kind == LAST:
             unseen = unseen_state(passes, learned, train_set, gold, options, FOLDS, WIDER)
-            passes.append(learn_last(parser.order, train_set, gold, *unseen, held_out, *held_out_state, options))
+            passes.append(learn_last(parser.order, train_set, gold, unseen, held_out, held_out_state, options))
             continue
         if kind == DICTIONARY:
             found = learn_dictionary(train_set, gold, columns)
@@ -114,16 +97,16 @@ def with_cascade(
     return sharing_tokens(replace(parser, passes=tuple(passes)))
 
 
-Learned = Callable[[str, Sequence[Sentence], Sequence[Integers], State, Options], Pass]
+Learned = Callable[[str, Sequence[Sentence], Sequence[Integers], State, TrainingOptions], Pass]
 
 
 def unseen_state(
-    passes: Sequence[Pass], learned: Learned, sentences: Sequence[Sentence], gold: Sequence[Integers], options: Options, folds: int,
+    passes: Sequence[Pass], learned: Learned, sentences: Sequence[Sentence], gold: Sequence[Integers], options: TrainingOptions, folds: int,
     width: float = 1.0,
 ) -> State:  # fmt: skip
     """What passes like these, learned on the other parts of the training data, leave of each part under margins that are so many times as
     wide; and gold arcs."""
-    quiet = replace(options, folder=None, report=None)
+    quiet = replace(options, checkpoints=None, report=None)
     left, scores = list[Allowed](), list[Scores]()
     folds = min(folds, len(sentences))
     for fold in range(folds):

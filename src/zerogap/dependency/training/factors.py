@@ -7,9 +7,10 @@ weights are rounded to multiples of a power of two, so that the scores of trees 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -31,8 +32,8 @@ from zerogap.dependency.parser.parser import GRAND, Parser, sharing_tokens
 from zerogap.dependency.parser.templates import FACTORS, PATTERNS, fill_in, known_columns
 from zerogap.dependency.scoring.sentence import Allowed, Integers, Weights, arcs_under, block_under, keys_of_tree
 from zerogap.dependency.sentence import Sentence
-from zerogap.dependency.training.learners import check_columns, checked
-from zerogap.dependency.training.options import Options, Progress, fingerprint_of, gold_heads, start_with
+from zerogap.dependency.training.options import ONLINE, TrainingOptions, check_count, fingerprint_of, gold_heads, start_with
+from zerogap.dependency.training.parser import check_columns, checked
 from zerogap.errors import InputError, UnknownMethod
 from zerogap.features.parts.keys import Encoded, PartFeatures
 from zerogap.features.parts.learning import WeightTable
@@ -42,7 +43,6 @@ from zerogap.features.parts.weight_table import Keys
 from zerogap.grid import Scores
 from zerogap.learning.online import run_epochs
 
-ALGORITHMS = ("mira", "perceptron")
 TIME_LIMIT = 2.0  # seconds for a sentence while training: then the best tree so far is learned from
 TRAINING_UNIT = 2.0**-16  # of scores while weights change
 
@@ -52,34 +52,25 @@ def train(
     parser: Parser,
     *,
     factors: Iterable[str | Path] = ("siblings", "grandchildren", "comb"),
-    algorithm: str = "mira",
     development: Sequence[Sentence] = (),
-    epochs: int = 3,
     backbone_epochs: int = 0,
     begin_with: str = "parser",
     most_heads: int | None = MOST_HEADS,
-    step: float = 1.0,
-    seed: int = 0,
-    min_count: int = 0,
-    most_features: int | None = None,
-    patience: int | None = None,
-    checkpoints: str | Path | None = None,
-    report: Callable[[Progress], None] | None = None,
+    **changes: Any,
 ) -> FactorParser:
     """A parser with factors from one without, whose templates, pruner and labeller it has.
 
     `factors` are families (see `factor_families`) and files of patterns. `begin_with` says which weights are there at first: those of the
-    `parser`, or `nothing`. `most_heads` is how many candidates every word has, here and later. The other options are those of
-    `training.train`.
+    `parser`, or `nothing`. `most_heads` is how many candidates every word has, here and later. The others are
+    options of `TrainingOptions`: algorithm, epochs, 3 of them, step, seed, min_count, most_features, patience, checkpoints and report.
     """
     check_backbone(parser)
     check_most_heads(most_heads)
-    for name, given, known in (("algorithm", algorithm, ALGORITHMS), ("begin_with", begin_with, ("parser", "nothing"))):
+    options = TrainingOptions(**{"epochs": 3, "single_root": parser.single_root, **changes})
+    for name, given, known in (("algorithm", options.algorithm, ONLINE), ("begin_with", begin_with, ("parser", "nothing"))):
         if given not in known:
             raise UnknownMethod(name, given, known)
-    for name, number in (("epochs", epochs), ("backbone_epochs", backbone_epochs), ("seed", seed), ("min_count", min_count)):
-        if isinstance(number, bool) or not isinstance(number, int) or number < 0:
-            raise InputError(f"{name} is {number!r}: expected an integer, 0 or more.")
+    check_count("backbone_epochs", backbone_epochs)
     train_set = checked(sentences, parser.single_root, "sentences")
     held_out = checked(development, parser.single_root, "development") if development else []
     factored, templates = read_factors(factors, train_set)
@@ -87,12 +78,9 @@ def train(
     if len(merged) > 255:
         raise InputError(f"the parser and its factors have {len(merged)} templates: expected at most 255.")
     check_columns(merged, [*train_set, *held_out])
-    folder = None if checkpoints is None else Path(checkpoints)
-    if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-    options = Options(epochs, seed, step, True, parser.single_root, 0.0, min_count, patience, folder, report)
-    learner = Learner(parser, PartFeatures(merged), factored, algorithm, backbone_epochs, options)
-    model = learner.run(train_set, held_out, most_heads, most_features, from_parser=begin_with == "parser")
+    options.make_folder()
+    learner = Learner(parser, PartFeatures(merged), factored, backbone_epochs, options)
+    model = learner.run(train_set, held_out, most_heads, from_parser=begin_with == "parser")
     return FactorParser(sharing_tokens(replace(parser, model=model, stored_bounds=None)), factored, most_heads)
 
 
@@ -121,9 +109,8 @@ class Learner:
     parser: Parser
     features: PartFeatures
     factored: Factored
-    algorithm: str
     backbone_epochs: int
-    options: Options
+    options: TrainingOptions
 
     def best_tree(self, weights: Weights, sentence: Sentence, encoded: Encoded, allowed: Allowed, right: Integers | None, unit: float,
                   *, factors: bool) -> Integers:  # fmt: skip
@@ -150,10 +137,7 @@ class Learner:
         of_factors = self.factored.keys(self.features, encoded, sentence.columns, heads, single_root=self.options.single_root)
         return np.concatenate([of_backbone, of_factors])
 
-    def run(
-        self, sentences: Sequence[Sentence], held_out: Sequence[Sentence], most_heads: int | None, most_features: int | None, *,
-        from_parser: bool,
-    ) -> PartModel:  # fmt: skip
+    def run(self, sentences: Sequence[Sentence], held_out: Sequence[Sentence], most_heads: int | None, *, from_parser: bool) -> PartModel:
         features, options = self.features, self.options
         gold = [gold_heads(sentence, options) for sentence in sentences]
         tokens = self.parser.model.features.tokens
@@ -170,14 +154,14 @@ class Learner:
             sentence, right = sentences[i], gold[i]
             factors = progress >= self.backbone_epochs
             encoded = features.encode(sentence.columns, len(sentence))
-            margin = right if self.algorithm == "mira" else None
+            margin = right if options.algorithm == "mira" else None
             found = self.best_tree(table, sentence, encoded, allowed[i], margin, TRAINING_UNIT, factors=factors)
             wrong = float(np.count_nonzero(found != right))
             if wrong:
                 towards, away = (self.keys(sentence, encoded, heads, factors=factors) for heads in (right, found))
                 signs = np.ones(len(towards) + len(away))
                 signs[len(towards) :] = -1.0
-                least, most = (wrong, options.most) if self.algorithm == "mira" else (-1.0, 1.0)
+                least, most = (wrong, options.step) if options.algorithm == "mira" else (-1.0, 1.0)
                 table.step(np.concatenate([towards, away]), signs, loss=least, most=most, grow=options.min_count == 0)
             return wrong
 
@@ -204,8 +188,8 @@ class Learner:
         rare = start_with(gold_keys, options.min_count)
         patterns = [] if self.factored.patterns is None else [pattern.text for pattern in self.factored.patterns.patterns]
         fingerprint = fingerprint_of(
-            sentences, features.templates, self.parser.order, self.algorithm, options.most, options.seed, options.single_root, most_heads,
-            self.backbone_epochs, from_parser, patterns, options.min_count, int(self.parser.model.keys.sum()),
+            sentences, features.templates, self.parser.order, options.algorithm, options.step, options.seed, options.single_root,
+            most_heads, self.backbone_epochs, from_parser, patterns, options.min_count, int(self.parser.model.keys.sum()),
         )  # fmt: skip
         stage = options.stage("factors", options.epochs, fingerprint, unlabelled_accuracy if held_out else None)
-        return part_model(features, *run_epochs(step, len(sentences), start=start, **stage), most=most_features)
+        return part_model(features, *run_epochs(step, len(sentences), start=start, **stage), most=options.most_features)

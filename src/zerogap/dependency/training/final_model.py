@@ -7,7 +7,7 @@ reads less than a parser that works alone, and has fewer weights.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -17,14 +17,14 @@ from zerogap.dependency.cascade.templates import LAST as TEMPLATES
 from zerogap.dependency.parser.templates import fill_in, known_columns
 from zerogap.dependency.scoring.sentence import Allowed, Weights, arcs_under, block_under, keys_of_tree
 from zerogap.dependency.sentence import Sentence
-from zerogap.dependency.training.options import Integers, Options, fingerprint_of
+from zerogap.dependency.training.options import TrainingOptions, fingerprint_of
 from zerogap.errors import InputError
 from zerogap.features.parts.keys import PartFeatures
 from zerogap.features.parts.learning import WeightTable
 from zerogap.features.parts.model import part_model
 from zerogap.features.parts.templates import parse_part_templates
 from zerogap.features.parts.weight_table import Keys
-from zerogap.grid import Scores
+from zerogap.grid import Integers, Scores
 from zerogap.learning.online import run_epochs
 from zerogap.relax.pruning import ALL
 
@@ -33,26 +33,33 @@ EPOCHS = 8
 MOST_FEATURES = 500_000
 
 
+class State(NamedTuple):
+    """Where passes have come to on some sentences: arcs that are left, and the scores that the next pass is stacked on."""
+
+    left: list[Allowed]
+    scores: list[Scores] | None
+
+    def of(self, some: Sequence[int]) -> State:
+        return State([self.left[i] for i in some], None if self.scores is None else [self.scores[i] for i in some])
+
+
 def learn_last(
     order: str,
     sentences: Sequence[Sentence],
     gold: Sequence[Integers],
-    candidates: Sequence[Allowed],
-    before: Sequence[Scores] | None,
+    state: State,
     held_out: Sequence[Sentence],
-    held_out_candidates: Sequence[Allowed],
-    held_out_before: Sequence[Scores] | None,
-    options: Options,
+    held_out_state: State,
+    options: TrainingOptions,
     *,
-    templates: str | None = None,
     stacked: float = STACKED,
     epochs: int = EPOCHS,
-    most_features: int | None = MOST_FEATURES,
 ) -> Pass:
-    """The pass of kind last for a parser of this order, sibling or grandsibling; `before` are scores of arcs that it is stacked on."""
+    """The pass of kind last for a parser of this order, sibling or grandsibling; `state` has the scores that it is stacked on."""
     if order not in TEMPLATES:
         raise InputError(f"a last model is asked for behind the passes of order {order!r}: expected {' or '.join(TEMPLATES)}.")
-    features = PartFeatures(parse_part_templates(fill_in(TEMPLATES[order] if templates is None else templates, known_columns(sentences))))
+    candidates, before = state
+    features = PartFeatures(parse_part_templates(fill_in(TEMPLATES[order], known_columns(sentences))))
 
     def best_tree(weights: Weights, sentence: Sentence, allowed: Allowed, below: Scores | None, right: Integers | None) -> Integers:
         """With the right heads, every wrong arc gets 1 more: a margin of the Hamming loss."""
@@ -76,20 +83,20 @@ def learn_last(
             towards, away = keys_of_tree(features, encoded, right), keys_of_tree(features, encoded, found)
             known = 0.0 if below is None else stacked * float(below[right, words].sum() - below[found, words].sum())
             signs = np.concatenate([np.ones(len(towards)), -np.ones(len(away))])
-            table.step(np.concatenate([towards, away]), signs, loss=max(0.0, wrong - known), most=options.most)
+            table.step(np.concatenate([towards, away]), signs, loss=max(0.0, wrong - known), most=options.step)
         return wrong
 
     def accuracy(keys: Keys, weights: Scores) -> float:
-        model, right = part_model(features, keys, weights, most=most_features), 0
+        model, right = part_model(features, keys, weights, most=MOST_FEATURES), 0
         for i, sentence in enumerate(held_out):
-            below = None if held_out_before is None else held_out_before[i]
-            found = best_tree(model, sentence, held_out_candidates[i], below, None)
+            below = None if held_out_state.scores is None else held_out_state.scores[i]
+            found = best_tree(model, sentence, held_out_state.left[i], below, None)
             right += int(np.count_nonzero(found == np.array(sentence.heads)))
         return right / sum(map(len, held_out))
 
     for allowed, heads in zip(candidates, gold, strict=True):
         allowed[heads, np.arange(1, len(heads) + 1)] = True
-    fingerprint = fingerprint_of(sentences, features.templates, order, options.most, options.seed, options.single_root, stacked)
+    fingerprint = fingerprint_of(sentences, features.templates, order, options.step, options.seed, options.single_root, stacked)
     stage: dict[str, Any] = options.stage("last model", epochs, fingerprint, accuracy)
-    model = part_model(features, *run_epochs(step, len(sentences), **stage), most=most_features)
+    model = part_model(features, *run_epochs(step, len(sentences), **stage), most=MOST_FEATURES)
     return Pass(LAST, model, ALL, 0, 0.0 if before is None else stacked)

@@ -10,7 +10,7 @@ from zerogap.dependency.parser.labeller import Labeller, best_labels, label_sets
 from zerogap.dependency.parser.templates import LABELS, fill_in
 from zerogap.dependency.sentence import Sentence
 from zerogap.dependency.training.gradients import label_keys
-from zerogap.dependency.training.options import Options, fingerprint_of, start_with
+from zerogap.dependency.training.options import TrainingOptions, fingerprint_of, start_with
 from zerogap.features.parts.keys import PartFeatures
 from zerogap.features.parts.learning import WeightTable
 from zerogap.features.parts.model import part_model
@@ -23,7 +23,7 @@ LABEL_STEP = 0.1  # the largest
 
 
 def train_labels(
-    sentences: Sequence[Sentence], held_out: Sequence[Sentence], columns: frozenset[str], options: Options, most_features: int | None
+    sentences: Sequence[Sentence], held_out: Sequence[Sentence], columns: frozenset[str], options: TrainingOptions
 ) -> Labeller:
     column = "upos" if "upos" in columns else "xpos" if "xpos" in columns else "form"
     sets = label_sets(sentences, column)
@@ -71,6 +71,8 @@ def train_labels(
     return Labeller(
         sets,
         part_model(
-            features, *run_epochs(step, len(sentences), start=start_with(gold_keys(), options.min_count), **stage), most=most_features
+            features,
+            *run_epochs(step, len(sentences), start=start_with(gold_keys(), options.min_count), **stage),
+            most=options.most_features,
         ),
     )

@@ -38,7 +38,7 @@ from zerogap.dependency.scoring.sentence import Allowed, arcs_under, keys_of_tre
 from zerogap.dependency.sentence import Sentence
 from zerogap.dependency.training.filter_loss import MARGIN, filter_counts
 from zerogap.dependency.training.gradients import arc_keys, score_siblings, sibling_keys
-from zerogap.dependency.training.options import Integers, Options, fingerprint_of, start_with
+from zerogap.dependency.training.options import TrainingOptions, fingerprint_of, start_with
 from zerogap.dependency.training.random_field import FIRST_RATE, SLOWING
 from zerogap.dependency.training.rows import learn_rows
 from zerogap.features.parts.keys import Encoded, PartFeatures
@@ -46,7 +46,7 @@ from zerogap.features.parts.learning import WeightTable
 from zerogap.features.parts.model import PartModel, part_model
 from zerogap.features.parts.templates import parse_part_templates
 from zerogap.features.parts.weight_table import Keys
-from zerogap.grid import Scores
+from zerogap.grid import Integers, Scores
 from zerogap.learning.online import run_epochs
 from zerogap.oracles.hypergraphs.marginals import log_inside, posterior_marginals
 from zerogap.oracles.trees.hypergraphs import projective_hypergraph
@@ -98,7 +98,7 @@ class PassLearner:
     band: int
     learner: str
     eta: float  # of filter loss
-    options: Options
+    options: TrainingOptions
 
     def step(
         self, table: WeightTable, encoded: Encoded, allowed: Allowed, heads: Integers, progress: float, before: Scores | None = None
@@ -113,7 +113,7 @@ class PassLearner:
         if self.learner == CRF:
             table.step(keys, signs, most=FIRST_RATE / (1.0 + SLOWING * progress), grow=before is not None)
         elif loss > 0.0:
-            table.step(keys, signs, loss=MARGIN, most=self.options.most)
+            table.step(keys, signs, loss=MARGIN, most=self.options.step)
         return loss
 
     def counted(self, hypergraph: Hypergraph, scores: Scores, makes: Integers) -> tuple[Scores, float]:
@@ -247,12 +247,11 @@ def learn_pass(
     gold: Sequence[Integers],
     candidates: Sequence[Allowed],
     columns: frozenset[str],
-    options: Options,
+    options: TrainingOptions,
     *,
     band: int = 0,
     learner: str = CRF,
     eta: float = 0.3,
-    most_features: int | None = None,
     before: Sequence[Scores] | None = None,
 ) -> Pass:
     """A pass that is learned on sentences with these candidate arcs; its threshold is still to be chosen.
@@ -271,13 +270,13 @@ def learn_pass(
 
     for allowed, heads in zip(candidates, gold, strict=True):
         allowed[heads, np.arange(1, len(heads) + 1)] = True
-    more = kind, band, learner, eta, options.most, options.seed, options.single_root, before is not None
+    more = kind, band, learner, eta, options.step, options.seed, options.single_root, before is not None
     stage: dict[str, Any] = options.stage(f"{kind} pass", options.epochs, fingerprint_of(sentences, features.templates, *more))
     start = None
     if learner == CRF:  # features of gold arcs alone
         gold_keys = (one.gold_keys(features.encode(s.columns, len(s)), heads) for s, heads in zip(sentences, gold, strict=True))
         start = start_with(gold_keys, max(options.min_count, 1))
-    model = part_model(features, *run_epochs(step, len(sentences), start=start, **stage), most=most_features)
+    model = part_model(features, *run_epochs(step, len(sentences), start=start, **stage), most=options.most_features)
     return Pass(kind, model, Rule(), band, 0.0 if before is None else 1.0)
 
 

@@ -18,13 +18,13 @@ from zerogap.dependency.parser.templates import PRUNER, fill_in
 from zerogap.dependency.scoring.sentence import Allowed, arcs_under, every_arc, keys_of_tree
 from zerogap.dependency.sentence import Sentence
 from zerogap.dependency.training.gradients import arc_keys
-from zerogap.dependency.training.options import Integers, Options, fingerprint_of, gold_heads, start_with
+from zerogap.dependency.training.options import TrainingOptions, fingerprint_of, gold_heads, start_with
 from zerogap.features.parts.keys import Encoded, PartFeatures
 from zerogap.features.parts.learning import WeightTable
 from zerogap.features.parts.model import PartModel, part_model
 from zerogap.features.parts.templates import parse_part_templates
 from zerogap.features.parts.weight_table import Keys
-from zerogap.grid import Scores
+from zerogap.grid import Integers, Scores
 from zerogap.learning.online import run_epochs
 from zerogap.oracles.trees.nonprojective_marginals import nonprojective_marginals
 from zerogap.oracles.trees.projective_marginals import projective_marginals
@@ -41,7 +41,7 @@ class Field:
     features: PartFeatures
     sentences: Sequence[Sentence]
     gold: Sequence[Integers]
-    options: Options
+    options: TrainingOptions
     scratch: list[Any]  # keys and amounts, which grow
 
     def step(self, table: WeightTable, i: int, progress: float) -> float:
@@ -70,7 +70,9 @@ class Field:
             self.scratch[:] = np.empty(2 * size, dtype=np.int64), np.empty(2 * size)
 
 
-def train_field(features: PartFeatures, sentences: Sequence[Sentence], options: Options, stage: dict[str, Any]) -> tuple[Keys, Scores]:
+def train_field(
+    features: PartFeatures, sentences: Sequence[Sentence], options: TrainingOptions, stage: dict[str, Any]
+) -> tuple[Keys, Scores]:
     gold = [gold_heads(sentence, options) for sentence in sentences]
     field = Field(features, sentences, gold, options, [np.empty(1 << 16, dtype=np.int64), np.empty(1 << 16)])
     keys = (keys_of_tree(features, features.encode(s.columns, len(s)), heads) for s, heads in zip(sentences, gold, strict=True))
@@ -80,7 +82,7 @@ def train_field(features: PartFeatures, sentences: Sequence[Sentence], options: 
 Found = tuple[PartModel, list[Allowed], list[Allowed]]
 
 
-def train_pruner(sentences: Sequence[Sentence], held_out: Sequence[Sentence], columns: frozenset[str], options: Options) -> Found:
+def train_pruner(sentences: Sequence[Sentence], held_out: Sequence[Sentence], columns: frozenset[str], options: TrainingOptions) -> Found:
     """A pruner, and candidates for all sentences: for those of training from a pruner that did not see them."""
     features = PartFeatures(parse_part_templates(fill_in(PRUNER, columns)))
 

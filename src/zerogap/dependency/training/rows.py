@@ -10,36 +10,53 @@ training data has `FEWEST` times or more have rows; averages over all moments ar
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from zerogap.dependency.cascade.rows import MOST_CLASSES, VALUES, RowModel, n_pairs_of, row_model
 from zerogap.dependency.scoring.parts import ALONE_HEAD, ALONE_MOD, ARC, HEAD, MOD, bucket_of
 from zerogap.dependency.sentence import Sentence
-from zerogap.dependency.training.options import Integers
 from zerogap.features.parts.keys import COUNTS, PartFeatures
 from zerogap.features.parts.weight_table import CLEAR, Keys
-from zerogap.kernels import float64, int64, kernel, readonly, writable
+from zerogap.grid import Integers, Scores
+from zerogap.kernels import float64, int64, kernel, readonly, record, writable
 
 FEWEST = 2  # occurrences in the training data
 FIRST_RATE, SLOWING = 0.1, 0.5  # rate = FIRST_RATE / (1 + SLOWING * epochs done)
 LEAST_AMOUNT = 1e-3  # arcs that count less are left out of a step
 
 
-@kernel(
-    float64(
-        readonly(int64, 1), readonly(int64, 1), readonly(int64, 2), readonly(int64, 2), readonly(int64, 2), readonly(int64, 1),
-        readonly(int64, 1), readonly(int64, 1), float64, float64,
-        writable(float64, 2), writable(float64, 2), writable(float64, 4), writable(float64, 4),
-    )
-)  # fmt: skip
-def learn_epoch(
-    order, starts, of_heads, of_mods, totals, head_class, mod_class, gold, rate, moment, rows, row_drift, pairs, pair_drift
-):  # fmt: skip
-    """One epoch of steps towards gold heads and away from likely ones; returns the loss of all words.
+class Corpus(NamedTuple):
+    """Tokens of all sentences, one after the other, with one that is no token at the end of each."""
 
-    Sentence s has the tokens starts[s] to starts[s + 1], one of which is no token at its end. out: rows, pairs and their drifts.
-    """
+    starts: Integers  # (sentences + 1,): sentence s has the tokens starts[s] to starts[s + 1]
+    of_heads: Integers  # (tokens, templates): rows of a token as head
+    of_mods: Integers  # (tokens, templates): and as modifier
+    totals: Integers  # (counts, tokens)
+    head_class: Integers
+    mod_class: Integers
+    gold: Integers  # heads
+
+
+class Learned(NamedTuple):
+    """Weights that change, with their drifts (see `learning.averaging`)."""
+
+    rows: Scores
+    row_drift: Scores
+    pairs: Scores
+    pair_drift: Scores
+
+
+CORPUS = record(Corpus, readonly(int64, 1), *[readonly(int64, 2)] * 3, *[readonly(int64, 1)] * 3)
+LEARNED = record(Learned, *[writable(float64, 2)] * 2, *[writable(float64, 4)] * 2)
+
+
+@kernel(float64(readonly(int64, 1), CORPUS, float64, float64, LEARNED))
+def learn_epoch(order, corpus, rate, moment, learned):  # out: learned
+    """One epoch of steps towards gold heads and away from likely ones; returns the loss of all words."""
+    starts, of_heads, of_mods, totals, head_class, mod_class, gold = corpus
+    rows, row_drift, pairs, pair_drift = learned
     loss = 0.0
     for i in range(order.shape[0]):
         first, n = starts[order[i]], starts[order[i] + 1] - starts[order[i]] - 2
@@ -112,12 +129,11 @@ def learn_rows(
         right[start + 1 : start + 1 + len(some)] = some
     rows, pairs = np.zeros((len(keys) + 1, VALUES)), np.zeros((len(heads) + 1, len(modifiers) + 1, n_pairs_of(features), VALUES))
     row_drift, pair_drift, moment, rng = np.zeros_like(rows), np.zeros_like(pairs), 0.0, np.random.default_rng(seed)
+    corpus = Corpus(starts, places_in(keys, of_heads), places_in(keys, of_mods), totals, head_class, mod_class, right)
     for epoch in range(epochs):
         rows[-1] = row_drift[-1] = 0.0  # of rare values
-        learn_epoch(
-            rng.permutation(len(sentences)), starts, places_in(keys, of_heads), places_in(keys, of_mods), totals, head_class, mod_class,
-            right, FIRST_RATE / (1.0 + SLOWING * epoch), moment, rows, row_drift, pairs, pair_drift,
-        )  # fmt: skip
+        order, rate = rng.permutation(len(sentences)), FIRST_RATE / (1.0 + SLOWING * epoch)
+        learn_epoch(order, corpus, rate, moment, Learned(rows, row_drift, pairs, pair_drift))
         moment += len(sentences)
     mean = 1.0 / max(moment, 1.0)
     return row_model(features, keys, (rows - row_drift * mean)[:-1], heads, modifiers, pairs - pair_drift * mean)

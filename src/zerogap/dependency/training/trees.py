@@ -20,14 +20,14 @@ from zerogap.dependency.cascade.exact import ceilings_of
 from zerogap.dependency.parser.parser import GRAND
 from zerogap.dependency.scoring.sentence import Allowed, Weights, arcs_under, block_under, every_arc, keys_of_choice, keys_of_tree
 from zerogap.dependency.sentence import Sentence
-from zerogap.dependency.training.options import Integers, Options, fingerprint_of, gold_heads, start_with
+from zerogap.dependency.training.options import TrainingOptions, fingerprint_of, gold_heads, start_with
 from zerogap.dependency.training.random_field import train_field
 from zerogap.features.parts.keys import Encoded, PartFeatures
 from zerogap.features.parts.learning import NO_CEILINGS, WeightTable
 from zerogap.features.parts.model import PartModel, part_model
 from zerogap.features.parts.templates import PartTemplate
 from zerogap.features.parts.weight_table import Keys
-from zerogap.grid import Scores
+from zerogap.grid import Integers, Scores
 from zerogap.learning.mixing import run_mixed
 from zerogap.learning.online import run_epochs
 from zerogap.oracles.trees.arborescence import maximum_arborescence
@@ -43,13 +43,11 @@ def train_trees(
     sentences: Sequence[Sentence],
     held_out: Sequence[Sentence],
     templates: tuple[PartTemplate, ...],
-    order: str,
-    algorithm: str,
     candidates: list[Allowed] | None,
     held_out_candidates: list[Allowed] | None,
-    options: Options,
-    most_features: int | None,
+    options: TrainingOptions,
 ) -> PartModel:
+    order, algorithm = options.order, options.algorithm
     features = PartFeatures(templates)
     single_root, grand = options.single_root, order in GRAND
     gold = [gold_heads(sentence, options) for sentence in sentences]
@@ -102,7 +100,7 @@ def train_trees(
         def away_from(away: Keys, loss: float) -> None:
             signs = np.ones(len(towards) + len(away))
             signs[len(towards) :] = -1.0
-            least, most = (loss, options.most) if algorithm == "mira" else (-1.0, 1.0)
+            least, most = (loss, options.step) if algorithm == "mira" else (-1.0, 1.0)
             table.step(np.concatenate([towards, away]), signs, loss=least, most=most, grow=options.min_count == 0, ceilings=ceilings)
 
         if not by_heads:
@@ -138,7 +136,7 @@ def train_trees(
         return right / total
 
     fingerprint = fingerprint_of(
-        sentences, features.templates, order, algorithm, options.most, options.seed, single_root, options.threshold,
+        sentences, features.templates, order, algorithm, options.step, options.seed, single_root, options.threshold,
         options.projective, options.relaxed, *([] if options.penalties is None else [options.penalties]),
     )  # fmt: skip
     stage = options.stage("tree", options.epochs, fingerprint, unlabelled_accuracy if held_out else None)
@@ -155,4 +153,4 @@ def train_trees(
             found = run_mixed(step, len(sentences), shards=options.shards, spread=options.spread, start=start, **stage)
         else:
             found = run_epochs(step, len(sentences), start=start, **stage)
-    return part_model(features, *found, most=most_features)
+    return part_model(features, *found, most=options.most_features)

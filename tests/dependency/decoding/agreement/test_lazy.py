@@ -8,12 +8,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from zerogap import verify
+from zerogap.dependency import train
 from zerogap.dependency.parser import parser as model
 from zerogap.dependency.parser.parser import Parser
 from zerogap.dependency.scoring.bounds_offline import compute_bounds
 from zerogap.dependency.scoring.sentence import keys_of_tree
 from zerogap.dependency.sentence import Sentence
-from zerogap.dependency.training.learners import train
 from zerogap.errors import VerificationError
 from zerogap.features.parts.keys import PartFeatures
 from zerogap.features.parts.model import part_model

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from zerogap.baselines.brute import dependency_structures, optimum
 from zerogap.baselines.dependency_ilp import solve_dependency
-from zerogap.dependency import Problem, Sparse, decode
+from zerogap.dependency import Problem, Sparse, decode, train
 from zerogap.dependency.decoding.price_and_cut.cuts import crossings, unentered_sets
 from zerogap.dependency.decoding.price_and_cut.decoder import Search, priced
 from zerogap.dependency.decoding.price_and_cut.known_scores import GrandparentMaxima, SiblingMaxima
@@ -17,7 +17,6 @@ from zerogap.dependency.decoding.price_and_cut.polytope import RefinedPolytope, 
 from zerogap.dependency.scoring.bounds import lazy_problem
 from zerogap.dependency.scoring.bounds_offline import compute_bounds
 from zerogap.dependency.scoring.sentence import every_arc
-from zerogap.dependency.training.learners import train
 from zerogap.errors import Infeasible, InputError, ScoreError, ScoreShapeError, UnknownMethod, VerificationError
 from zerogap.io.formats.conllu import read_conllu
 from zerogap.papers.riedel2012.full_program import CONSTRAINTS, solve_grandparents
