@@ -13,12 +13,12 @@ import zerogap
 from zerogap.archive import read_archive, write_archive
 from zerogap.baselines.brute import all_heads, is_tree
 from zerogap.dependency import train
+from zerogap.dependency.nearest_trees import projective_heads
 from zerogap.dependency.parser.labeller import label_sets
 from zerogap.dependency.parser.parser import Parser, likely_arcs
 from zerogap.dependency.parser.templates import ORDERS, fill_in, known_columns
 from zerogap.dependency.scoring.sentence import keys_of_tree, score_of_tree
 from zerogap.dependency.sentence import Sentence
-from zerogap.dependency.training.options import projective_heads
 from zerogap.errors import FormatError, InputError, UnknownMethod
 from zerogap.features.parts.keys import PartFeatures
 from zerogap.features.parts.learning import WeightTable

@@ -1,6 +1,6 @@
 """All passes of a cascade over many sentences in one call: from the hashes of their tokens to their heads.
 
-What a pass does is defined in `cascade_passes`; here nothing goes back to Python between passes and sentences, and first-order passes take
+What a pass does is defined in `cascade.passes`; here nothing goes back to Python between passes and sentences, and first-order passes take
 time in proportion to the arcs that are left.
 """
 
@@ -116,7 +116,7 @@ def score_by_rows(model, hashes, arcs):  # out: arcs (n + 1, n + 1)
 
 @inner
 def prune_by_choice(arcs, value, allowed):  # out: allowed (n + 1, n + 1)
-    """As `cascade_passes.choices` under a margin."""
+    """As `cascade.passes.choices` under a margin."""
     n, least = allowed.shape[0] - 1, max(value, LEAST)
     best = np.empty(n + 1)
     for m in range(1, n + 1):

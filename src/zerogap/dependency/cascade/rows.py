@@ -22,12 +22,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.dependency.scoring.parts import ALONE_MOD, ARC, HEAD, MOD, RIGHT, bucket_of
+from zerogap.dependency.scoring.parts import ALONE_HEAD, ALONE_MOD, ARC, HEAD, MOD, RIGHT, bucket_of
 from zerogap.errors import FormatError, InputError
-from zerogap.features.parts.keys import ALONE_HEAD, BUCKETS, COUNTS, ENCODED, PLAN, PartFeatures
+from zerogap.features.parts.keys import BUCKETS, COUNTS, ENCODED, PLAN, PartFeatures
 from zerogap.features.parts.model import COARSEST_UNIT, FINEST_UNIT, MOST_STEPS
 from zerogap.features.parts.packed_table import Jumps, packed, place_of
-from zerogap.features.parts.templates import DISTANCE, FIRST_COUNT, KINDS
+from zerogap.features.parts.templates import DISTANCE, FIRST_COUNT
 from zerogap.features.parts.weight_table import CLEAR, Keys, shift_of
 from zerogap.grid import Scores
 from zerogap.kernels import borrowing, float64, inner, int16, int64, kernel, readonly, record, uint32, writable
@@ -156,7 +156,7 @@ def score_rows(encoded, plan, tables, scores):
 
 def n_pairs_of(features: PartFeatures) -> int:
     """How many templates read two tokens: they come first."""
-    return int(features.plan.kind_start[len(KINDS) + ALONE_HEAD])
+    return int(features.plan.kind_start[ALONE_HEAD])
 
 
 def check_templates(features: PartFeatures) -> None:

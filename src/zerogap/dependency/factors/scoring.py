@@ -153,7 +153,7 @@ def score_triples(encoded, plan, table, kind, apart, factors, scores):
 @kernel(FOUND(int64, readonly(boolean, 2), int64, int64, ENCODED, PLAN, TABLE, KIND, int64))
 def score_family(family, allowed, single_root, most, encoded, plan, table, kind, apart):
     """The factors of a family that do not score 0: how many arcs each has, these arcs, and the scores. One of -1 arcs stands for more
-    than `most` factors. See `factor_families.list_factors` and `score_triples`, which is used if a token is shared."""
+    than `most` factors. See `families.list_factors` and `score_triples`, which is used if a token is shared."""
     total, one = np.zeros(1, dtype=np.int64), np.full(1, -1, dtype=np.int64)
     no_tokens, no_lie, own = np.empty((0, COLUMNS), dtype=np.int64), np.empty((0, 2), dtype=np.int64), np.empty(0, dtype=np.int64)
     count = list_factors(family, allowed, 1, single_root, LONGEST_COMB, most, one, own, no_tokens, no_lie, total)

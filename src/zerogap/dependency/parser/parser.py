@@ -86,7 +86,7 @@ class Parser:
     single_root: bool = True
     projective: bool = True
     about: dict[str, Any] = field(default_factory=dict)  # name, licence and language of the data, scores: for people
-    stored_bounds: StoredBounds | None = field(default=None, repr=False)  # on weights of larger parts; see `bound_notes.compute_bounds`
+    stored_bounds: StoredBounds | None = field(default=None, repr=False)  # on weights of larger parts; see `bounds_offline.compute_bounds`
     passes: tuple[Pass, ...] = ()  # of its cascade: see `cascade.Cascade`
     columns: tuple[str, ...] = field(init=False)  # those that a sentence needs
 

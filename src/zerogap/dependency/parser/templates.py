@@ -241,7 +241,7 @@ ORDERS: dict[str, str] = {
     "grandsibling": ARCS + SIBLINGS + GRANDPARENTS + GRANDSIBLINGS,
 }
 
-# Of families of factors (Qian & Liu 2013, section 4.3), by their names in `factor_families`; and of patterns, which tell each other apart
+# Of families of factors (Qian & Liu 2013, section 4.3), by their names in `factors.families`; and of patterns, which tell each other apart
 FACTORS: dict[str, str] = {
     "siblings": """
 anysibling: head.{pos}+sib.{pos}+mod.{pos}

@@ -4,7 +4,7 @@ Riedel et al. 2012, section 4.3: what is known of two tokens of a part bounds th
 
     over_grandparents[p, c] >= max_g grandparents[g, p, c]        over_modifiers[g, p] >= max_c grandparents[g, p, c]
 
-as the sum over templates of the largest weight that a feature can have if the third token may be anything (see `bound_notes`). A bound
+as the sum over templates of the largest weight that a feature can have if the third token may be anything (see `bounds_offline`). A bound
 costs as much as one part, and there are fewer by a factor of the number of words. That a modifier is the first of its side is no unknown
 token, so such parts are scored, not bounded.
 

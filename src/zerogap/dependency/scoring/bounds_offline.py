@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from zerogap.dependency.nearest_trees import projective_heads
 from zerogap.dependency.parser.parser import Parser
 from zerogap.dependency.scoring.parts import (
     GRAND,
@@ -35,7 +36,6 @@ from zerogap.dependency.scoring.parts import (
 )  # fmt: skip
 from zerogap.dependency.scoring.sentence import Allowed, Integers
 from zerogap.dependency.sentence import Sentence
-from zerogap.dependency.training.options import projective_heads
 from zerogap.errors import InputError, InvalidStructure
 from zerogap.features.parts.bounds import StoredBounds, WeightBounds, bounds_from_notes, cell_of_key, cells_of, weights_to_meet, without
 from zerogap.features.parts.keys import ENCODED, PLAN, Encoded, PartFeatures

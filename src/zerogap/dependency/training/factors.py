@@ -60,7 +60,7 @@ def train(
 ) -> FactorParser:
     """A parser with factors from one without, whose templates, pruner and labeller it has.
 
-    `factors` are families (see `factor_families`) and files of patterns. `begin_with` says which weights are there at first: those of the
+    `factors` are families (see `factors.families`) and files of patterns. `begin_with` says which weights are there at first: those of the
     `parser`, or `nothing`. `most_heads` is how many candidates every word has, here and later. The others are
     options of `TrainingOptions`: algorithm, epochs, 3 of them, step, seed, min_count, most_features, patience, checkpoints and report.
     """

@@ -1,6 +1,6 @@
 """Learning of the model that chooses among the trees that the passes of a cascade leave.
 
-MIRA as in `tree_training` (Rush 2014, section 8.4.3), stacked on the scores of the passes: it learns only what they do not know. So it
+MIRA as in `training.trees` (Rush 2014, section 8.4.3), stacked on the scores of the passes: it learns only what they do not know. So it
 reads less than a parser that works alone, and has fewer weights.
 """
 

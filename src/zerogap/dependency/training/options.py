@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from zerogap.dependency.nearest_trees import projective_heads
 from zerogap.dependency.parser.parser import ORDERS
 from zerogap.dependency.sentence import Sentence
 from zerogap.errors import InputError, UnknownMethod
@@ -20,7 +21,6 @@ from zerogap.features.parts.weight_table import Keys
 from zerogap.grid import Integers
 from zerogap.learning.mixing import Spread, one_by_one
 from zerogap.learning.online import Epoch
-from zerogap.oracles.trees.eisner import eisner_kernel
 
 ONLINE = ("mira", "perceptron")
 ALGORITHMS = (*ONLINE, "crf", "bp")
@@ -122,24 +122,6 @@ def gold_heads(sentence: Sentence, options: TrainingOptions) -> Integers:
     if options.projective:
         return projective_heads(sentence, single_root=options.single_root)
     return np.array(sentence.heads, dtype=np.int64)
-
-
-def projective_heads(sentence: Sentence, *, single_root: bool) -> Integers:
-    """The heads of the sentence, or of a projective tree that shares most arcs with it; ties go to heads that are ancestors."""
-    n = len(sentence)
-    gold = np.array(sentence.heads, dtype=np.int64)
-    agreement = np.zeros((n + 1, n + 1))
-    for m in range(1, n + 1):
-        worth, above = 1.0, int(gold[m - 1])
-        while True:  # the head counts 1, its head a little, ...
-            agreement[above, m] = worth
-            if above == 0:
-                break
-            worth = min(worth, 1.0 / n) * 0.5
-            above = int(gold[above - 1])
-    heads = np.empty(n, dtype=np.int64)
-    eisner_kernel(agreement, 1 if single_root else 0, heads)
-    return heads
 
 
 def fingerprint_of(sentences: Sequence[Sentence], templates: Sequence[PartTemplate], *more: object) -> str:
