@@ -27,16 +27,13 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from zerogap.grid import Scores
+from zerogap.grid import Integers, Scores
 from zerogap.kernels import float64, inner, int64, kernel, readonly, writable
 from zerogap.oracles.trees.arc_scores import infeasible
 from zerogap.oracles.trees.nonprojective_marginals import nonprojective_marginals
 from zerogap.oracles.trees.projective_marginals import projective_marginals
 from zerogap.oracles.trees.semifield import add_logs
-
-Integers = NDArray[np.int64]
 
 SMALLEST = -700.0  # the logarithm of a probability that stands for less likely ones, and for 0
 

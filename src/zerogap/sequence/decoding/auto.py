@@ -62,7 +62,7 @@ def decode_auto(problem: Problem, *, time_limit: float | None = None) -> Solutio
         return solution_of(problem, path, score, Intersection(tuple((active | folded).nonzero()[0].tolist())), begin)
     if reason == EXHAUSTED:
         raise infeasible(problem, (active | folded).nonzero()[0].tolist())
-    return close_gap(problem, lattice, packed, score, folded, path, begin, time_limit)
+    return close_by_sweeps(problem, lattice, packed, score, folded, path, begin, time_limit)
 
 
 def is_long_and_many(problem: Problem) -> bool:
@@ -71,7 +71,7 @@ def is_long_and_many(problem: Problem) -> bool:
     return plain and len(problem.labels) >= MANY_LABELS and problem.n_tokens >= MANY_TOKENS
 
 
-def close_gap(
+def close_by_sweeps(
     problem: Problem, lattice: Lattice, packed: Packed, upper: float, folded: NDArray[np.bool_],
     path: NDArray[np.int64], begin: float, time_limit: float | None,
 ) -> Solution[Labelling]:  # fmt: skip

@@ -17,16 +17,15 @@ What is learned in the end is the mean of the weights after each of several pass
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from zerogap.kernels import float64, inner, int64, kernel, readonly, types, writable
+from zerogap.grid import Integers, Scores
+from zerogap.kernels import float64, inner, int64, kernel, readonly, record, types, writable
 from zerogap.oracles.labels.trigram_sums import sum_sequences
 from zerogap.sequence.tagger.features import EDGE, NODE, NONE, key_of, mixed
-
-Integers = NDArray[np.int64]
 
 RATE = 0.05
 NEGLIGIBLE = 1e-3  # gradients that count as 0
@@ -37,12 +36,11 @@ GRADIENTS, SQUARES, MEAN = 0, 1, 2  # columns of `sums`
 MOMENT, LOSS, FILLED = 0, 1, 2  # entries of `state`
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Corpus:
+class Corpus(NamedTuple):
     """All sentences: words first[s] to first[s + 1], with candidates start[t] to start[t + 1]."""
 
     first: Integers
-    attributes: NDArray[np.int64]
+    attributes: Integers  # (words, attributes)
     start: Integers
     candidates: Integers
     gold: Integers
@@ -51,10 +49,27 @@ class Corpus:
     node_plan: Integers
     edge_plan: Integers
 
-    @property
-    def arrays(self) -> tuple[NDArray[np.int64], ...]:
-        plans = self.universal, self.node_plan, self.edge_plan
-        return self.first, self.attributes, self.start, self.candidates, self.gold, self.kind_of, *plans
+
+class Learned(NamedTuple):
+    """A table of pairs of feature and tag, half full at most, and trigrams of kinds; sums have the columns GRADIENTS, SQUARES and MEAN."""
+
+    keys: Integers
+    sums: NDArray[np.float32]
+    trigram: NDArray[np.float32]  # (kinds, kinds, kinds): the weights as they are
+    trigram_sums: NDArray[np.float32]
+    state: Scores  # MOMENT, how many sentences; LOSS; FILLED, how many pairs
+
+
+class Candidates(NamedTuple):
+    """What a sentence of n words may be tagged with, and its features."""
+
+    labels: Integers  # those of word t from at[t] on
+    kinds: Integers  # of labels
+    gold: Integers  # (n,)
+    at: Integers  # (n + 1,)
+    pair: Integers  # (n + 1,): where pairs of candidates of word t - 1 and t begin
+    node_keys: Integers  # (n, templates)
+    edge_keys: Integers
 
 
 class Weights:
@@ -75,7 +90,7 @@ class Weights:
         self.state[LOSS] = 0.0
         done = 0
         while done < len(order):
-            done += learn(order[done:], *corpus.arrays, self.penalty, self.keys, self.sums, self.trigram, self.trigram_sums, self.state)
+            done += learn(order[done:], corpus, self.penalty, Learned(self.keys, self.sums, self.trigram, self.trigram_sums, self.state))
             if done < len(order):
                 self.keys, self.sums = self.moved(2 * len(self.keys))
         return float(self.state[LOSS])
@@ -97,7 +112,7 @@ class Weights:
         keys, sums = self.moved(2 * len(self.keys))  # `collect` adds tags that have a weight only through their universal tag
         values = sums[:, MEAN] / max(self.means, 1)
         labels, weights, features = (np.empty(len(keys), dtype=np.int64) for _ in range(3))
-        found = collect(*corpus.arrays, keys, values, np.zeros(len(keys), dtype=np.int64), features, labels, weights)
+        found = collect(corpus, keys, values, np.zeros(len(keys), dtype=np.int64), features, labels, weights)
         return features[:found], labels[:found], weights[:found]
 
     def trigrams(self) -> Integers:
@@ -176,8 +191,10 @@ def move(keys, sums, to_keys, to_sums):  # out: to_keys, given as NONE, to_sums
 
 
 @inner
-def fill_pairs(labels, at, pair, node_keys, edge_keys, universal, keys, sums, level, pairs):  # out: pairs
+def fill_pairs(sentence, universal, learned, level, pairs):  # out: pairs
     """Scores of pairs of neighbouring candidates. What has no choice is not scored."""
+    labels, at, pair, node_keys, edge_keys = sentence.labels, sentence.at, sentence.pair, sentence.node_keys, sentence.edge_keys
+    keys, sums = learned.keys, learned.sums
     for t in range(at.shape[0] - 1):
         width, before = width_of(at, t), width_of(at, t - 1)
         for j in range(width):
@@ -201,9 +218,10 @@ def fill_pairs(labels, at, pair, node_keys, edge_keys, universal, keys, sums, le
 
 
 @inner
-def add_gradients(labels, kinds, gold, at, pair, node_keys, edge_keys, universal, pairs, inside, outside, total, trigram, keys, sums,
-                  trigram_sums, state):  # out: keys, sums, trigram_sums, state  # fmt: skip
+def add_gradients(sentence, universal, pairs, inside, outside, total, learned):  # out: learned
     """What is there minus what is expected, of words and of two and three neighbours; behind the last word stands a boundary."""
+    labels, kinds, gold, at, pair, node_keys, edge_keys = sentence
+    keys, sums, trigram, trigram_sums, state = learned
     n, edge = at.shape[0] - 1, trigram.shape[0] - 1
     for t in range(n + 1):
         width, before, further = width_of(at, t), width_of(at, t - 1), width_of(at, t - 2)
@@ -266,20 +284,17 @@ def refresh_trigrams(kinds, at, trigram_sums, level, trigram):  # out: trigram, 
                     trigram[earlier, previous, kind] = shrunk(of_three[GRADIENTS], of_three[SQUARES], level)
 
 
-CORPUS = (*(readonly(int64, ndim) for ndim in (1, 2, 1, 1, 1, 1, 1, 2, 2)),)
+CORPUS = record(Corpus, *(readonly(int64, ndim) for ndim in (1, 2, 1, 1, 1, 1, 1, 2, 2)))
+LEARNED = record(
+    Learned, writable(int64, 1), writable(types.float32, 2), writable(types.float32, 3), writable(types.float32, 4), writable(float64, 1)
+)
 
 
-@kernel(
-    int64(
-        readonly(int64, 1), *CORPUS, float64, writable(int64, 1), writable(types.float32, 2), writable(types.float32, 3),
-        writable(types.float32, 4), writable(float64, 1),
-    )
-)  # fmt: skip
-def learn(
-    order, first, attributes, start, candidates, gold, kind_of, universal, node_plan, edge_plan, penalty, keys, sums, trigram, trigram_sums,
-    state,
-):  # out: keys, sums, trigram, trigram_sums, state  # fmt: skip
+@kernel(int64(readonly(int64, 1), CORPUS, float64, LEARNED))
+def learn(order, corpus, penalty, learned):  # out: learned
     """Learns from the sentences in order, until the table is half full; returns from how many."""
+    first, attributes, start, candidates, gold, kind_of, universal, node_plan, edge_plan = corpus
+    keys, _, trigram, trigram_sums, state = learned
     room = 1024
     pairs, inside, outside = np.empty(room), np.empty(room), np.empty(room)
     for o in range(order.shape[0]):
@@ -311,26 +326,28 @@ def learn(
             kinds[j] = kind_of[labels[j]]
         state[MOMENT] += 1.0
         level = penalty * state[MOMENT]
-        fill_pairs(labels, at, pair, node_keys, edge_keys, universal, keys, sums, level, pairs)
+        sentence = Candidates(labels, kinds, gold[begin:end], at, pair, node_keys, edge_keys)
+        fill_pairs(sentence, universal, learned, level, pairs)
         total = sum_sequences(at, pair, kinds, pairs, trigram, inside, outside)
-        add_gradients(
-            labels, kinds, gold[begin:end], at, pair, node_keys, edge_keys, universal, pairs, inside, outside, total, trigram, keys, sums,
-            trigram_sums, state,
-        )  # fmt: skip
+        add_gradients(sentence, universal, pairs, inside, outside, total, learned)
         refresh_trigrams(kinds, at, trigram_sums, level, trigram)
     return order.shape[0]
 
 
 @kernel(
     int64(
-        *CORPUS, writable(int64, 1), readonly(types.float32, 1), writable(int64, 1), writable(int64, 1), writable(int64, 1),
+        CORPUS,
+        writable(int64, 1),
+        readonly(types.float32, 1),
+        writable(int64, 1),
+        writable(int64, 1),
+        writable(int64, 1),
         writable(int64, 1),
     )
-)  # fmt: skip
-def collect(
-    first, attributes, start, candidates, gold, kind_of, universal, node_plan, edge_plan, keys, values, taken, features, labels, weights
-):  # out: keys, taken, features, labels, weights
+)
+def collect(corpus, keys, values, taken, features, labels, weights):  # out: keys, taken, features, labels, weights
     """Lists every pair of feature and tag that has a weight once; returns how many there are."""
+    first, attributes, start, candidates, _, _, universal, node_plan, edge_plan = corpus
     found, n_nodes, n_edges = 0, node_plan.shape[0], edge_plan.shape[0]
     for s in range(first.shape[0] - 1):
         for t in range(first[s], first[s + 1]):

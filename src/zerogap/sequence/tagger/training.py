@@ -9,7 +9,7 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,7 +115,7 @@ def hidden(corpus: Corpus, rng: np.random.Generator) -> Corpus:
     attributes = corpus.attributes.copy()
     for attribute in (FORM, LOWER, PLAIN):
         attributes[chosen, attribute] = 0
-    return replace(corpus, attributes=attributes)
+    return corpus._replace(attributes=attributes)
 
 
 def accuracy(tagger: Tagger, sentences: Sequence[Words]) -> tuple[float, float]:

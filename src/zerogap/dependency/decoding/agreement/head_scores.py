@@ -14,11 +14,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from zerogap.dependency.candidate_arcs import Candidates, candidate_heads, candidates_of, entries
 from zerogap.dependency.decoding.agreement.sparse_parts import KINDS, add_listed_parts
-from zerogap.grid import Scores
+from zerogap.grid import Integers, Scores
 from zerogap.kernels import float64, inner, int64, kernel, readonly, writable
 from zerogap.oracles.heads.automata import (
     AUTOMATA,
@@ -37,7 +36,6 @@ from zerogap.problems.dependency.head_automaton import SIDES
 from zerogap.problems.dependency.parts import DenseParts, Parts, Sparse, SparseParts
 from zerogap.problems.dependency.problem import Problem
 
-Integers = NDArray[np.int64]
 NOTHING: Scores = np.zeros(0)
 NO_SQUARE: Scores = np.zeros((0, 0))
 NO_CUBE: Scores = np.zeros((0, 0, 0))

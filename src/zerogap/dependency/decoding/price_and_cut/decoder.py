@@ -29,7 +29,7 @@ from zerogap.dependency.decoding.price_and_cut.initial_prices import lowered_pri
 from zerogap.dependency.decoding.price_and_cut.known_scores import PartBounds
 from zerogap.dependency.decoding.price_and_cut.polytope import Duals, RefinedPolytope, all_known
 from zerogap.errors import Infeasible, InputError, ZerogapError
-from zerogap.grid import MANTISSA_BITS, Scores
+from zerogap.grid import MANTISSA_BITS, Integers, Scores
 from zerogap.oracles.trees.arborescence import maximum_arborescence
 from zerogap.oracles.trees.eisner import eisner
 from zerogap.problems.dependency.parts import parts_of_tree
@@ -42,7 +42,6 @@ from zerogap.relax.descent import Bounded, Closed, Fixed, Limits
 from zerogap.relax.lagrangian import MOST_TOLD
 from zerogap.relax.pricing import INTEGRAL, Generated, NotSolved, Point, generate, most_fractional
 
-Integers = NDArray[np.int64]
 Open = NDArray[np.bool_]
 MARGINS = (2.0**-16, 2.0**-22)  # how much worse the arcs of a tree are made, in units of the largest score
 
