@@ -34,6 +34,7 @@ SHARES = FactorShares(0.5, (7,), (1, -2, 3), DynamicProgram())
 LEAVES = Leaves((Leaf(((1, True), (0, False)), Multipliers((1.0,))), Leaf((), DynamicProgram())))
 GOOD = [
     DynamicProgram(), Multipliers(()), Multipliers((1.5, -2.0)), Signatures((0.0,)), CutDuals(((1,), (1, 2), ()), (1.0, -1.0, 0.0)),
+    Unsatisfiable((1 << 63) - 1),
     Intersection((0, 2), ((1, 0.5),)), Agreement(((0, 1, 2, -0.25),)), PRICES, Screened(PRICES, -1.0, DynamicProgram()), SHARES,
     Narrowed(SHARES, 2.0, (3, 4), PRICES), Unsatisfiable(3), LEAVES,
 ]  # fmt: skip
@@ -60,6 +61,8 @@ class Tuple(tuple):
 
 
 BAD = [
+    Unsatisfiable(10**400), Unsatisfiable(1 << 63), Intersection((-(10**400),)), Intersection((0,), ((1 << 63, 0.5),)),
+    Leaves((Leaf(((10**400, True),), DynamicProgram()),)), Agreement(((0, 1, -(1 << 63), 0.5),)),
     None, 1, (), {}, Leaf((), DynamicProgram()), Multipliers, Multipliers([1.0]), Multipliers((1,)), Multipliers((True,)),
     Multipliers(None), Multipliers((math.nan,)), Multipliers((0.0, math.inf)), Multipliers((-math.inf,)), Multipliers((Float(1.0),)),
     Multipliers(Tuple((1.0,))), Multipliers((np.float64(1.0),)), Multipliers(("1",)), CutDuals(((1.0,),), (1.0,)), CutDuals((1,),

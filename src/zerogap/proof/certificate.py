@@ -281,17 +281,24 @@ def check_form(certificate: Any) -> None:
                 if type(value) is not tuple:
                     raise VerificationError(f"the certificate holds {shorten(value)}: expected a tuple.")
                 if isinstance(entry, type):
-                    if not set(map(type, value)) <= {entry} or (entry is FLOAT and not all(map(math.isfinite, value))):
+                    if not all_plain(value, entry):
                         raise VerificationError(
                             f"the certificate holds {shorten(value)}: expected {NAMES[entry]} in each place, and finite."
                         )
                 else:
                     waiting += [(part, entry, level) for part in value]
             case tuple():
-                if type(value) is not tuple or tuple(map(type, value)) != form or not all(math.isfinite(part) for part in value):
+                if type(value) is not tuple or len(value) != len(form) or not all(map(all_plain, zip(value), form)):
                     raise VerificationError(
                         f"the certificate holds {shorten(value)}: expected ({', '.join(NAMES[kind] for kind in form)})."
                     )
             case _:
-                if type(value) is not form or not math.isfinite(value):
+                if not all_plain((value,), form):
                     raise VerificationError(f"the certificate holds {shorten(value)}: expected {NAMES[form]}, and finite.")
+
+
+def all_plain(values: tuple[Any, ...], kind: type) -> bool:
+    """Whether all values are of this very type, and finite; integers fit in int64."""
+    if not set(map(type, values)) <= {kind}:
+        return False
+    return all(map(math.isfinite, values)) if kind is FLOAT else all(abs(value) < 1 << 63 for value in values)

@@ -221,7 +221,7 @@ def swapped_fields(problem: Any, certificate: Certificate, rng: Random) -> Itera
 def out_of_range(problem: Any, certificate: Certificate, rng: Random) -> Iterator[Any]:
     """Names of parts, words, rows and constraints that do not exist; negative ones would count from the end."""
     for path, value in some(rng, integers(certificate)):
-        for odd in (-1, -value - 1, value + 10, 10**6, 2**31, 2**63, -(2**63)):
+        for odd in (-1, -value - 1, value + 10, 10**6, 2**31, 2**63, -(2**63), 10**400):
             yield put(certificate, path, odd)
 
 

@@ -72,7 +72,7 @@ def mutate(module: types.ModuleType, tree: ast.Module, mutant: Mutant) -> None:
     statement = tree.body[mutant.top]
     if mutant.function:
         target: Any = module
-        names = mutant.function.split(".")
+        names = mutant.function.split(".")[: 2 if isinstance(statement, ast.ClassDef) else 1]
         for name in names[:-1]:
             target = vars(target)[name]
         bare(vars(target)[names[-1]]).__code__ = code_of(statement, mutant.function)

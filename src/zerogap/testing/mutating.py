@@ -204,6 +204,6 @@ def replacements(node: Any) -> Iterator[Any]:
 def code_of(statement: ast.stmt, function: str) -> CodeType:
     """The compiled code of a function in a statement at the top of a module; `function` is Class.name or name."""
     code = compile(ast.Module([statement], []), "<mutant>", "exec", flags=FUTURE, dont_inherit=True)
-    for name in function.split("."):
+    for name in function.split(".")[: 2 if isinstance(statement, ast.ClassDef) else 1]:  # with what is defined inside
         code = next(part for part in code.co_consts if isinstance(part, CodeType) and part.co_name == name)
     return code
