@@ -19,8 +19,8 @@ from zerogap._lazy import lazy
 
 if TYPE_CHECKING:
     from zerogap import automata, constituency, dependency, hypergraph, pipeline, sequence, translation
-    from zerogap.io.problems.files import load_problem, save_problem
     from zerogap.pipeline.loading import load
+    from zerogap.problems.files import load_problem, save_problem
     from zerogap.proof.files import load_solution, save_solution
     from zerogap.proof.solution import Solution, Trace
     from zerogap.proof.verify import Verified, verify
@@ -40,9 +40,9 @@ __getattr__, __dir__ = lazy(
         "Trace": ".proof.solution",
         "Verified": ".proof.verify",
         "load": ".pipeline.loading",
-        "load_problem": ".io.problems.files",
+        "load_problem": ".problems.files",
         "load_solution": ".proof.files",
-        "save_problem": ".io.problems.files",
+        "save_problem": ".problems.files",
         "save_solution": ".proof.files",
         "verify": ".proof.verify",
     },

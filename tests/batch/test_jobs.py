@@ -242,7 +242,7 @@ def test_translation(tmp_path):
 @pytest.mark.slow
 def test_ray_writes_the_same_bytes(tmp_path):
     pytest.importorskip("ray")
-    from zerogap.io.problems.files import problem_to_json
+    from zerogap.problems.files import problem_to_json
     from zerogap.testing.draws import draw
 
     (tmp_path / "a.jsonl").write_text("".join(json.dumps(problem_to_json(draw("tree", seed=i))) + "\n" for i in range(60)))

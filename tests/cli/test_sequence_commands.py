@@ -15,8 +15,8 @@ import pytest
 
 import zerogap
 from zerogap.cli.main import main
-from zerogap.io.problems.files import problem_from_json
 from zerogap.io.rules.files import load_constraints
+from zerogap.problems.files import problem_from_json
 from zerogap.proof.files import solution_from_json
 from zerogap.sequence.model import SequenceModel
 

@@ -6,7 +6,7 @@ from zerogap.errors import FormatError, InputError
 from zerogap.io.translation.markup import parse_marked
 from zerogap.io.translation.moses_ini import load_moses_config
 from zerogap.io.translation.phrase_alignments import load_phrase_alignments
-from zerogap.io.translation.phrase_constraints import constraints_from_json, constraints_to_json
+from zerogap.problems.translation.files import constraints_from_json, constraints_to_json
 from zerogap.problems.translation.phrase_constraints import Constraints, Fixed, Wall, Zone
 from zerogap.translation.phrases.markup import constraints_of
 from zerogap.translation.phrases.table import PhraseWeights
@@ -128,8 +128,8 @@ def test_tags_that_are_wrong(line, message):
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        ({"walls": [[1]]}, r"c.walls\[0\] is \[1\]: expected 3 entries"),
-        ({"require": []}, "c has the field 'require': expected required, forbidden"),
+        ({"walls": [[1]]}, r"c.walls\[0\] is \[1\]: expected \[an integer, an integer, null or an integer\]"),
+        ({"require": []}, "c.require is not known: expected required, forbidden"),
         ({"zones": [[0, 1, 1]]}, r"c.zones\[0\] is 1: expected true or false"),
         ({"required": ["a"]}, r"c.required\[0\] is 'a': expected a list"),
     ],

@@ -2,15 +2,20 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from zerogap.errors import FormatError
-from zerogap.proof import CutDuals, DynamicProgram, Leaf, Leaves, Multipliers, Solution, Trace
+from zerogap import dependency, sequence
+from zerogap.dependency import Problem
+from zerogap.errors import FormatError, InputError, VerificationError
+from zerogap.problems.files import digest_of
+from zerogap.proof import CutDuals, DynamicProgram, Intersection, Leaf, Leaves, Multipliers, Solution, Trace, Unsatisfiable
 from zerogap.proof.files import load_solution, save_solution, solution_from_json, solution_to_json
+from zerogap.proof.verify import verify
 
 numbers = st.floats(allow_nan=False)
 simple = st.one_of(
@@ -37,11 +42,37 @@ def test_round_trip(structure, score, bound, certificate, rows):
 
 def test_files(tmp_path):
     solution = Solution((np.int64(3), 0), 1.5, math.inf, Multipliers((0.1, -np.float64(0.2))), Trace((2.0,), (-math.inf,), (0.0,)))
-    save_solution(solution, tmp_path / "s.json")
+    problem = Problem([[0, 1], [0, 0]])
+    with pytest.raises(InputError, match="problem is missing"):
+        save_solution(solution, tmp_path / "s.json")
+    save_solution(solution, tmp_path / "s.json", problem)
     again = load_solution(tmp_path / "s.json")
     assert again.structure == (3, 0)
     assert again == solution
     assert again.status == "feasible"
+    assert again.digest == digest_of(problem)
+    save_solution(again, tmp_path / "t.json")
+    assert (tmp_path / "t.json").read_text() == (tmp_path / "s.json").read_text()
+
+
+def test_a_solution_of_another_problem_is_refused_at_once(tmp_path):
+    problem, other = Problem([[0, 1], [0, 0]]), Problem([[0, 1], [0, 0]], resolution=0.25)
+    save_solution(dependency.decode(problem), tmp_path / "s.json", problem)
+    solution = load_solution(tmp_path / "s.json")
+    verify(problem, solution)
+    with pytest.raises(VerificationError, match="of another problem"):
+        verify(other, solution)
+    with pytest.raises(VerificationError, match="of another problem"):
+        verify(problem, replace(solution, digest=7))
+
+
+@pytest.mark.parametrize("change", [{"version": 1}, {"problem": None}])
+def test_files_that_do_not_name_their_problem(tmp_path, change):
+    value = {**GOOD, **change}
+    value = {key: part for key, part in value.items() if part is not None}
+    (tmp_path / "s.json").write_text(json.dumps(value))
+    with pytest.raises(FormatError, match=r"not name its problem.*: expected a file that zerogap decode, --certificates or save_solution"):
+        load_solution(tmp_path / "s.json")
 
 
 GOOD = solution_to_json(Solution((1,), 0.0, 0.0, Leaves((Leaf(((0, True),), Multipliers((0.0,))),))))
@@ -52,7 +83,7 @@ GOOD = solution_to_json(Solution((1,), 0.0, 0.0, Leaves((Leaf(((0, True),), Mult
     [
         (lambda v: [], "solution is \\[\\]: expected an object"),
         (lambda v: {**v, "format": "other"}, "solution.format is 'other'"),
-        (lambda v: {**v, "version": 99}, "version is 99: this zerogap reads version 1"),
+        (lambda v: {**v, "version": 99}, "version is 99: this zerogap reads version 2"),
         (lambda v: {k: x for k, x in v.items() if k != "bound"}, "no field 'bound'"),
         (lambda v: {**v, "score": "high"}, "solution.score is 'high'"),
         (lambda v: {**v, "score": True}, "solution.score is True"),
@@ -91,4 +122,12 @@ def test_files_that_are_not_certificates(tmp_path, content, message):
     with pytest.raises(FormatError, match="cannot be read"):
         load_solution(tmp_path)
     with pytest.raises(FormatError, match="cannot be written"):
-        save_solution(Solution((1,), 0.0, 0.0, DynamicProgram()), tmp_path / "no" / "folder.json")
+        save_solution(Solution((1,), 0.0, 0.0, DynamicProgram(), digest="0"), tmp_path / "no" / "folder.json")
+
+
+def test_integers_beyond_float64():
+    """The form was checked by math.isfinite, which raises OverflowError for them."""
+    problem = sequence.Problem([[0.0, 1.0]])
+    for certificate in (Intersection((), ((10**400, 0.0),)), Intersection((10**400,)), Unsatisfiable(10**400)):
+        with pytest.raises(VerificationError):
+            verify(problem, Solution((1,), 1.0, 1.0, certificate))

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,13 +10,12 @@ import pytest
 import zerogap
 from zerogap import dependency, hypergraph, sequence
 from zerogap.errors import FormatError, InputError, VerificationError
-from zerogap.io.problems.files import problem_from_json, problem_to_json
-from zerogap.io.problems.proofs import proof_in, proof_line
+from zerogap.problems.files import problem_from_json, problem_to_json
 from zerogap.proof import Solution
 from zerogap.proof.certificate import CutDuals, DynamicProgram, FactorShares, HeadPrices, Intersection, Leaf, Leaves
 from zerogap.proof.files import solution_from_json, solution_to_json
+from zerogap.proof.lines import proof_in, proof_line
 from zerogap.proof.solution import Trace
-from zerogap.proof.standalone import program as standalone
 
 
 def test_a_pair_of_words_that_is_named_both_ways():
@@ -53,7 +53,7 @@ def test_slack_of_cuts_at_the_edge_of_what_is_exact():
 
 
 @pytest.mark.parametrize("where", ["values", "threshold"])
-def test_infinities_in_the_exported_verifier(where):
+def test_infinities_in_files(where):
     problem = dependency.Problem([[0, 1, 9], [0, 0, 2], [0, 5, 0]])
     line = json.loads(proof_line(problem, dependency.decode(problem)))
     worse = {**line["solution"], "structure": [0, 1], "score": 3.0, "bound": 3.0}
@@ -61,19 +61,17 @@ def test_infinities_in_the_exported_verifier(where):
     if where == "threshold":
         prices = {"kind": "head-prices", "arcs": [], "down": [], "up": []}
         certificate = {"kind": "screened", "prices": prices, "threshold": "-inf", "rest": prices}
-    with pytest.raises(standalone.Wrong):
-        standalone.check(line["problem"], {**worse, "certificate": certificate})
+    with pytest.raises(VerificationError):
+        zerogap.verify(problem, solution_from_json({**worse, "certificate": certificate}))
 
 
-def test_label_0_is_a_label_in_the_exported_verifier():
+def test_label_0_is_a_label():
     problem = sequence.Problem([[0, 0], [3, 0], [0, 5]], constraints=[sequence.same_label([1, 2])])
     solution = sequence.decode(problem)
     assert solution.structure[1:] == (1, 1)
-    line = json.loads(proof_line(problem, solution))
-    assert standalone.check(line["problem"], line["solution"])
-    broken = {**line["solution"], "structure": [0, 0, 1], "score": 8.0, "bound": 8.0}
-    with pytest.raises(standalone.Wrong, match="must hold"):
-        standalone.check(line["problem"], broken)
+    zerogap.verify(problem, solution)
+    with pytest.raises(VerificationError, match="not valid"):
+        zerogap.verify(problem, replace(solution, structure=(0, 0, 1), score=8.0, bound=8.0))
 
 
 def test_a_status_that_does_not_fit_its_numbers():

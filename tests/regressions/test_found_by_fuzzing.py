@@ -9,13 +9,13 @@ from zerogap.errors import FormatError, InputError
 from zerogap.io.formats.conllu import read_conllu
 from zerogap.io.formats.lines import Piece
 from zerogap.io.formats.openfst import read_openfst
-from zerogap.io.problems.files import problem_from_json
-from zerogap.io.problems.forests import forest_from_json
 from zerogap.io.rules.files import load_constraints
 from zerogap.io.translation.arpa import load_language_model
+from zerogap.io.translation.forests import forest_from_json
 from zerogap.io.translation.moses_ini import load_moses_config
 from zerogap.io.translation.phrase_alignments import load_phrase_alignments
 from zerogap.io.translation.weights import weights_of_file
+from zerogap.problems.files import problem_from_json
 from zerogap.problems.translation.forest import from_rules
 from zerogap.problems.translation.forest_problem import LOG_OF_10, SyntaxProblem
 from zerogap.proof.certificate import Multipliers

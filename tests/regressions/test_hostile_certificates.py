@@ -9,7 +9,7 @@ import pytest
 import zerogap
 from zerogap import constituency, dependency, hypergraph
 from zerogap.errors import FormatError, GrammarError, InputError, OverlappingTails, ScoreError, VerificationError, ZerogapError
-from zerogap.io.problems.files import problem_from_json
+from zerogap.problems.files import problem_from_json
 from zerogap.proof import DynamicProgram, Leaf, Leaves, Solution
 
 
@@ -120,13 +120,13 @@ def test_deep_trees_are_saved(tmp_path):
     tree = ("A", 0)
     for _ in range(600):
         tree = ("A", tree)
-    solution = Solution(tree, 0.0, 0.0, DynamicProgram())
+    solution = Solution(tree, 0.0, 0.0, DynamicProgram(), digest="0")
     zerogap.save_solution(solution, tmp_path / "s.json")
     assert zerogap.load_solution(tmp_path / "s.json") == solution
     for _ in range(5000):
         tree = ("A", tree)
     with pytest.raises(FormatError, match="nested too deeply"):
-        zerogap.save_solution(Solution(tree, 0.0, 0.0, DynamicProgram()), tmp_path / "s.json")
+        zerogap.save_solution(Solution(tree, 0.0, 0.0, DynamicProgram(), digest="0"), tmp_path / "s.json")
 
 
 def test_helper_symbols_do_not_meet_those_of_the_user():

@@ -11,11 +11,11 @@ import pytest
 import zerogap
 from zerogap import dependency, hypergraph, sequence, translation
 from zerogap.errors import FormatError, GrammarError, HypergraphError, InputError, ScoreError, VerificationError
-from zerogap.io.problems.files import problem_from_json
 from zerogap.problems.constituency.lexical import LexicalGrammar, LexicalProblem
 from zerogap.problems.constituency.lexical_agreement import LexicalAgreement
 from zerogap.problems.dependency.factor import FactorArrays
 from zerogap.problems.dependency.head_automaton import HeadAutomaton
+from zerogap.problems.files import problem_from_json
 from zerogap.problems.json_values import number_from_json
 from zerogap.problems.sequence.constraints import Constraint, at_least, disallow
 from zerogap.problems.translation.forest import from_rules

@@ -9,7 +9,7 @@ import pytest
 
 import zerogap
 from tests.serve.conftest import Server
-from zerogap.io.problems.proofs import proof_in
+from zerogap.proof.lines import proof_in
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed: pip install -e '.[browser]'")
 

@@ -13,7 +13,7 @@ import pytest
 
 import zerogap
 from tests.serve.conftest import Server, wait_until
-from zerogap.io.problems.files import problem_to_json
+from zerogap.problems.files import problem_to_json
 from zerogap.proof.files import solution_from_json
 
 KEY = {"authorization": "Bearer secret"}
@@ -69,7 +69,7 @@ def test_parse_is_what_python_says(server):
         assert found["conllu"] == sentence.to_conllu()
         assert found["svg"] == sentence.plot().svg
         assert {key: value for key, value in found.items() if key not in ("conllu", "svg", "proof")} == sentence.to_json()
-        problem = zerogap.io.problems.files.problem_from_json(found["proof"]["problem"])
+        problem = zerogap.problems.files.problem_from_json(found["proof"]["problem"])
         assert "optimal" in str(zerogap.verify(problem, solution_from_json(found["proof"]["solution"])))
         assert server.post("/verify", found["proof"]).json()["valid"]
 

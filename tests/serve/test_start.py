@@ -9,7 +9,7 @@ import pytest
 
 from zerogap.dependency import Problem
 from zerogap.errors import InputError
-from zerogap.io.problems.files import problem_to_json
+from zerogap.problems.files import problem_to_json
 from zerogap.serve import worker
 from zerogap.serve.guard import is_local
 from zerogap.serve.limits import Limits

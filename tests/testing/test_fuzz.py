@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from zerogap import sequence
-from zerogap.io.problems.files import problem_from_json
+from zerogap.problems.files import problem_from_json
 from zerogap.testing import fuzz, fuzz_readers, readers, soak
 from zerogap.testing.drawing import Method
 from zerogap.testing.draws import KINDS

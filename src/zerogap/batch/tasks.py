@@ -23,12 +23,12 @@ from zerogap.errors import FormatError, Infeasible, InputError, UnknownMethod
 from zerogap.io.formats.columns import read_columns
 from zerogap.io.formats.jsonl import record_of, strings
 from zerogap.io.formats.lines import Piece
-from zerogap.io.problems.files import problem_from_json
-from zerogap.io.problems.proofs import object_in, proof_in, proof_line
 from zerogap.io.rules.files import load_constraints
 from zerogap.pipeline.any_problem import decode_any
 from zerogap.pipeline.loading import load, located
 from zerogap.pipeline.sources import Unparsed, from_text, read_text, read_treebank
+from zerogap.problems.files import problem_from_json
+from zerogap.proof.lines import object_in, proof_in, proof_line
 from zerogap.proof.solution import Trace
 from zerogap.proof.verify import verify
 from zerogap.sequence.decoding.methods import METHODS, decode

@@ -14,11 +14,11 @@ from zerogap.batch.lines import Line, lines_of
 from zerogap.batch.worker import Answer, Refused, Solver
 from zerogap.errors import Infeasible, InputError
 from zerogap.io.formats.lines import Piece
-from zerogap.io.problems.proofs import proof_line
 from zerogap.io.translation.arpa import load_language_model
 from zerogap.io.translation.phrase_tables import load_phrase_table
 from zerogap.io.translation.scfg import load_syntax_weights, read_grammar
 from zerogap.io.translation.weights import load_phrase_weights
+from zerogap.proof.lines import proof_line
 from zerogap.translation.decoding import decode
 from zerogap.translation.translators import grammar_translator, phrase_translator
 

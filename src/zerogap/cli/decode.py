@@ -25,9 +25,10 @@ def decode_command(
 
     The solution is JSON: structure, score, bound, certificate, trace. Check it with [bold]zerogap verify[/bold].
     """
-    from zerogap.io.problems.files import load_problem
     from zerogap.pipeline.any_problem import decode_any, knows_k_best
-    from zerogap.proof.files import json_text, save_solution, solution_to_json
+    from zerogap.problems.files import digest_of, load_problem
+    from zerogap.problems.json_files import json_text
+    from zerogap.proof.files import save_solution, solution_to_json
     from zerogap.proof.verify import verify
 
     given = load_problem(problem)
@@ -39,9 +40,9 @@ def decode_command(
     seconds = time.perf_counter() - begin
     verify(given, solution)
     if output is not None:
-        save_solution(solution, output)
+        save_solution(solution, output, given)
     else:
-        print(json_text(solution_to_json(solution)))
+        print(json_text(solution_to_json(solution, digest_of(given))))
     if plot is not None:
         solution.plot().save(plot)
     print(summary(solution, seconds), file=sys.stderr)

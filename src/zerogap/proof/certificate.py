@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from zerogap.errors import FormatError, VerificationError
-from zerogap.problems.json_values import NAMES, expect, field, number_from_json, number_to_json, only_keys, shorten
+from zerogap.problems.forms import Many, Record, written
+from zerogap.problems.json_values import NAMES, expect, shorten
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,14 +173,6 @@ Certificate = (
 
 # the fields of every record: what each holds, so that a certificate has one form, in Python and in JSON
 FLOAT, INTEGER, FLAG = float, int, bool
-Row = tuple[type, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Many:
-    """A tuple of entries of one form: numbers, rows of numbers, tuples of numbers, or records."""
-
-    entry: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +180,12 @@ class Nested:
     """A record of one of these kinds; of any kind of certificate if there are none."""
 
     kinds: tuple[type, ...] = ()
+
+    def read(self, value: Any, where: str) -> Any:
+        return read_record(value, self.kinds, where)
+
+    def written(self, value: Any, packed: bool) -> dict[str, Any]:
+        return certificate_to_json(value)
 
 
 ANY = Nested()
@@ -210,54 +209,26 @@ MOST_LEVELS = 60  # of records within records
 
 
 def certificate_to_json(certificate: Certificate | Leaf) -> dict[str, Any]:
-    def written(value: Any, form: Any) -> Any:
-        match form:
-            case Nested():
-                return certificate_to_json(value)
-            case Many(entry=entry):
-                return [written(part, entry) for part in value]
-            case tuple():
-                return [written(part, kind) for part, kind in zip(value, form, strict=True)]
-            case _:
-                return number_to_json(value) if form is FLOAT else value
-
     kind = {} if type(certificate) is Leaf else {"kind": certificate.kind}  # type: ignore[union-attr]
-    return {**kind, **{name: written(getattr(certificate, name), form) for name, form in FORMS[type(certificate)].items()}}
+    fields = FORMS[type(certificate)]
+    return kind | {name: written(getattr(certificate, name), form) for name, form in fields.items()}
 
 
 def certificate_from_json(value: Any, where: str = "certificate") -> Certificate:
     """The certificate in a JSON value; FormatError says what is not one."""
-    found: Certificate = read(value, ANY, where)
+    found: Certificate = ANY.read(value, where)
     return found
 
 
-def read(value: Any, form: Any, where: str) -> Any:
-    match form:
-        case Nested(kinds=kinds):
-            return read_record(value, kinds, where)
-        case Many(entry=entry):
-            return tuple(read(part, entry, f"{where}[{i}]") for i, part in enumerate(expect(value, list, where)))
-        case tuple():
-            if len(expect(value, list, where)) != len(form):
-                raise FormatError(f"{where} is {shorten(value)}: expected [{', '.join(NAMES[kind] for kind in form)}].")
-            return tuple(read(part, kind, where) for part, kind in zip(value, form, strict=True))
-        case _:
-            return number_from_json(value, where) if form is FLOAT else expect(value, form, where)
-
-
 def read_record(value: Any, kinds: tuple[type, ...], where: str) -> Any:
-    kind: type = Leaf
-    keys: list[str] = list(FORMS[Leaf])
     expect(value, dict, where)
-    if kinds != (Leaf,):
-        name = value.get("kind")
-        known = [kind.kind for kind in kinds] or list(KINDS)  # type: ignore[attr-defined]
-        if not isinstance(name, str) or name not in known:
-            raise FormatError(f"{where}.kind is {name!r}: expected one of {', '.join(known)}.")
-        kind = KINDS[name]
-        keys = ["kind", *FORMS[kind]]
-    only_keys(value, keys, where)
-    return kind(**{name: read(field(value, name, where), form, f"{where}.{name}") for name, form in FORMS[kind].items()})
+    if kinds == (Leaf,):
+        return Leaf(**Record(FORMS[Leaf]).read(value, where))
+    name = value.get("kind")
+    known = [kind.kind for kind in kinds] or list(KINDS)  # type: ignore[attr-defined]
+    if not isinstance(name, str) or name not in known:
+        raise FormatError(f"{where}.kind is {name!r}: expected one of {', '.join(known)}.")
+    return KINDS[name](**Record(FORMS[KINDS[name]]).read({key: part for key, part in value.items() if key != "kind"}, where))
 
 
 def check_form(certificate: Any) -> None:

@@ -1,28 +1,35 @@
 """Solutions and certificates as JSON, exactly: every number comes back as the same number.
 
-Structures are tuples of integers, strings and tuples; JSON's lists become tuples again.
+Structures are tuples of integers, strings and tuples; JSON's lists become tuples again. A file names its problem by a digest of it
+(`problems.files`), so that it is not checked against another one.
 """
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-from zerogap.errors import FormatError, VerificationError
+from zerogap.errors import FormatError, InputError, VerificationError
+from zerogap.problems.files import digest_of
+from zerogap.problems.json_files import check_format, read_json, write_json
 from zerogap.problems.json_values import expect, field, number_from_json, number_to_json, numbers_from_json, only_keys, shorten
 from zerogap.proof.certificate import certificate_from_json, certificate_to_json
 from zerogap.proof.solution import Solution, Trace
 
-FORMAT, VERSION = "zerogap-solution", 1
-KEYS = ("format", "version", "status", "structure", "score", "bound", "certificate", "trace", "alternatives")
+FORMAT, VERSION = "zerogap-solution", 2
+KEYS = ("format", "version", "problem", "status", "structure", "score", "bound", "certificate", "trace", "alternatives")
 
 
-def solution_to_json(solution: Solution[Any]) -> dict[str, Any]:
-    """A JSON object with the structure, score, bound, certificate and trace."""
+WRITE_ANEW = "expected a file that zerogap decode, --certificates or save_solution(solution, path, problem) writes"
+
+
+def solution_to_json(solution: Solution[Any], digest: str | None = None) -> dict[str, Any]:
+    """A JSON object with the structure, score, bound, certificate and trace, and the digest of the problem if it is known."""
+    digest = solution.digest if digest is None else digest
     value = {
         "format": FORMAT,
         "version": VERSION,
+        **({} if digest is None else {"problem": digest}),
         "status": solution.status,
         "structure": structure_to_json(solution.structure),
         "score": number_to_json(solution.score),
@@ -36,9 +43,16 @@ def solution_to_json(solution: Solution[Any]) -> dict[str, Any]:
     return value
 
 
-def solution_from_json(value: Any, where: str = "solution") -> Solution[Any]:
-    """The solution in a JSON object; FormatError says what is not one. Nothing in it is believed: see `verify`."""
+def solution_from_json(value: Any, where: str = "solution", *, bound_to_problem: bool = False) -> Solution[Any]:
+    """The solution in a JSON object; FormatError says what is not one. Nothing in it is believed: see `verify`.
+
+    With `bound_to_problem` it must name its problem, as files do.
+    """
+    if isinstance(value, dict) and value.get("format") == FORMAT and value.get("version") == 1:
+        raise FormatError(f"{where} is from an older zerogap, and does not name its problem: {WRITE_ANEW}.")
     check_format(value, FORMAT, VERSION, where)
+    if bound_to_problem and "problem" not in value:
+        raise FormatError(f"{where} does not name its problem by a digest: {WRITE_ANEW}.")
     only_keys(value, KEYS, where)
     try:
         solution = read_solution(value, where)
@@ -64,6 +78,7 @@ def read_solution(value: dict[str, Any], where: str) -> Solution[Any]:
         certificate=certificate_from_json(field(value, "certificate", where), f"{where}.certificate"),
         trace=Trace(*columns),
         alternatives=read_alternatives(value.get("alternatives", []), f"{where}.alternatives"),
+        digest=None if "problem" not in value else expect(value["problem"], str, f"{where}.problem"),
     )
 
 
@@ -76,14 +91,6 @@ def read_alternatives(value: Any, where: str) -> tuple[tuple[Any, float], ...] |
             raise FormatError(f"{where}[{i}] has {len(row)} entries: expected a structure and its score.")
         found.append((structure_from_json(row[0], f"{where}[{i}]"), number_from_json(row[1], f"{where}[{i}]")))
     return tuple(found)
-
-
-def check_format(value: Any, name: str, version: int, where: str) -> None:
-    """An object that says what it is, in a version that we know."""
-    if expect(value, dict, where).get("format") != name:
-        raise FormatError(f"{where}.format is {shorten(value.get('format'))}: expected {name!r}.")
-    if type(value.get("version")) is not int or value["version"] != version:  # true equals 1
-        raise FormatError(f"{where}.version is {shorten(value.get('version'))}: this zerogap reads version {version}.")
 
 
 def structure_to_json(structure: Any) -> Any:
@@ -106,71 +113,16 @@ def structure_from_json(value: Any, where: str) -> Any:
     raise FormatError(f"{where} holds {shorten(value)}: expected lists, integers and strings.")
 
 
-def read_json(path: str | Path) -> Any:
-    """The JSON value in a file; FormatError with line and column if it is not JSON."""
+def save_solution(solution: Solution[Any], path: str | Path, problem: Any = None) -> None:
+    """Writes a JSON file, with a digest of the problem; a solution that was loaded knows the digest of its own."""
+    if problem is None and solution.digest is None:
+        raise InputError("the problem is missing: expected save_solution(solution, path, problem), so that the file names its problem.")
     try:
-        text = Path(path).read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        raise FormatError(f"{path} is not UTF-8 text: {error.reason} at byte {error.start}.") from None
-    except OSError as error:
-        raise FormatError(f"{path} cannot be read: {error.strerror}.") from None
-    return parse_json(text, str(path))
-
-
-def parse_json(text: str, where: str, *, one_line: bool = False) -> Any:
-    """The JSON value in a text. A key that an object has twice is an error: readers that take the first and the last would disagree."""
-    try:
-        return json.loads(text, object_pairs_hook=object_of_pairs)
-    except json.JSONDecodeError as error:
-        place = f"column {error.colno}" if one_line else f"line {error.lineno}, column {error.colno}"
-        raise FormatError(f"{where}, {place}: not JSON ({error.msg}).") from None
-    except DuplicateKey as error:
-        raise FormatError(f"{where} has the key {shorten(str(error))} twice in one object: expected it once.") from None
-    except RecursionError:
-        raise FormatError(f"{where} is nested too deeply to read.") from None
-    except ValueError as error:  # an integer of thousands of digits
-        raise FormatError(f"{where} holds a number that cannot be read: {error}.") from None
-
-
-class DuplicateKey(ValueError):
-    """A key that an object has twice."""
-
-
-def object_of_pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        seen: set[str] = set()
-        raise DuplicateKey(next(key for key, _ in pairs if key in seen or seen.add(key)))  # type: ignore[func-returns-value]
-    return found
-
-
-def json_text(value: dict[str, Any]) -> str:
-    """One line per key, and one per row of what has rows: for people and for diff."""
-
-    def shown(entry: Any) -> str:
-        if isinstance(entry, dict):
-            return "{" + ", ".join(f"{json.dumps(key)}: {shown(below)}" for key, below in entry.items()) + "}"
-        if isinstance(entry, list) and any(isinstance(row, dict) or (isinstance(row, list) and len(entry) > 3) for row in entry):
-            return "[\n  " + ",\n  ".join(json.dumps(row, ensure_ascii=False) for row in entry) + "\n ]"
-        return json.dumps(entry, ensure_ascii=False)
-
-    return "{\n " + ",\n ".join(f"{json.dumps(key)}: {shown(entry)}" for key, entry in value.items()) + "\n}"
-
-
-def write_json(value: dict[str, Any], path: str | Path) -> None:
-    try:
-        Path(path).write_text(json_text(value) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise FormatError(f"{path} cannot be written: {error.strerror}.") from None
-
-
-def save_solution(solution: Solution[Any], path: str | Path) -> None:
-    try:
-        write_json(solution_to_json(solution), path)
+        write_json(solution_to_json(solution, None if problem is None else digest_of(problem)), path)
     except RecursionError:
         raise FormatError("the structure is nested too deeply to write as JSON.") from None
 
 
 def load_solution(path: str | Path) -> Solution[Any]:
     """The solution in a JSON file."""
-    return solution_from_json(read_json(path), str(path))
+    return solution_from_json(read_json(path), str(path), bound_to_problem=True)

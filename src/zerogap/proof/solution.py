@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, Literal, TypeVar
 
 from zerogap.proof.certificate import Certificate
@@ -36,7 +36,7 @@ class Solution(Generic[Structure]):
 
     If a limit was reached before any structure was found, `structure` is None and `score` is -inf. Where more than one structure was
     asked for, `alternatives` are the next best ones with their scores, best first: nothing else scores more than the last of
-    them. It is None if a limit was reached before they were all found.
+    them. It is None if a limit was reached before they were all found. `digest` names the problem, if the solution is from a file.
     """
 
     structure: Structure | None
@@ -45,6 +45,7 @@ class Solution(Generic[Structure]):
     certificate: Certificate
     trace: Trace = Trace()
     alternatives: tuple[tuple[Structure, float], ...] | None = ()
+    digest: str | None = field(default=None, compare=False, repr=False)
 
     @property
     def gap(self) -> float:

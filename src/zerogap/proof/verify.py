@@ -16,6 +16,7 @@ from zerogap.problems.constituency.joint import JointProblem
 from zerogap.problems.constituency.lexical import LexicalProblem
 from zerogap.problems.constituency.lexical_agreement import LexicalAgreement
 from zerogap.problems.dependency.problem import Problem as DependencyProblem
+from zerogap.problems.files import digest_of
 from zerogap.problems.hypergraph import Problem as HypergraphProblem
 from zerogap.problems.json_values import shorten
 from zerogap.problems.sequence.problem import Problem as SequenceProblem
@@ -99,6 +100,7 @@ def verify(problem: Any, solution: Solution[Any]) -> Verified:
 
 
 def checked_solution(problem: Any, solution: Solution[Any]) -> Verified:
+    check_digest(problem, solution.digest)
     check_form(solution.certificate)
     solution = replace(
         solution,
@@ -135,6 +137,15 @@ def checked_solution(problem: Any, solution: Solution[Any]) -> Verified:
         check_alternatives(problem, solution)
         checked.append(f"so are its {len(solution.alternatives)} alternatives, the next best")
     return Verified(score, bound, tuple(checked))
+
+
+def check_digest(problem: Any, claimed: Any) -> None:
+    """A solution from a file names its problem; one in memory need not."""
+    if claimed is None:
+        return
+    found = digest_of(problem)
+    if type(claimed) is not str or claimed != found:
+        raise VerificationError(f"the solution is of another problem: it names {shorten(claimed)}, and this one is {found!r}.")
 
 
 def check_alternatives(problem: Any, solution: Solution[Any]) -> None:

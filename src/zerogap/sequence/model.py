@@ -21,8 +21,8 @@ from zerogap.grid import Scores
 from zerogap.problems.json_values import expect, number_from_json
 from zerogap.problems.json_values import field as entry
 from zerogap.problems.sequence.compiling import compiled
-from zerogap.problems.sequence.constraint_json import constraint_from_json, constraint_to_json
 from zerogap.problems.sequence.constraints import Constraint, knows_positions, soft
+from zerogap.problems.sequence.files import constraint_from_json, constraint_to_json
 from zerogap.problems.sequence.problem import Problem
 from zerogap.sequence.examples import Example
 

@@ -14,7 +14,7 @@ PROBLEM: dict[str, Any] = {
     "projective": False, "single_root": False,
 }  # fmt: skip
 SOLUTION: dict[str, Any] = {
-    "format": "zerogap-solution", "version": 1, "status": "optimal", "structure": [0, 1], "score": 13.0, "bound": 13.0,
+    "format": "zerogap-solution", "version": 2, "status": "optimal", "structure": [0, 1], "score": 13.0, "bound": 13.0,
     "certificate": {"kind": "cut-duals", "sets": [[1], [2], [1, 2]], "values": [9.0, 8.0, -4.0]},
     "trace": {"bounds": [13.0], "scores": [13.0], "seconds": [0.0]},
 }  # fmt: skip

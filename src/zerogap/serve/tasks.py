@@ -13,13 +13,14 @@ from pydantic import BaseModel
 from zerogap.dependency.sentence import Sentence
 from zerogap.errors import InputError, VerificationError
 from zerogap.io.formats.jsonl import example_from
-from zerogap.io.problems.files import KINDS, problem_from_json, problem_to_json
 from zerogap.pipeline.any_problem import decode_any, length_of, methods_for
 from zerogap.pipeline.sources import Unparsed, from_text
 from zerogap.pipeline.tree_parsers import problem_of
+from zerogap.problems.files import KINDS, digest_of, problem_from_json
 from zerogap.problems.json_values import number_to_json
 from zerogap.problems.sequence.problem import Problem as SequenceProblem
 from zerogap.proof.files import solution_from_json, solution_to_json
+from zerogap.proof.lines import proof_to_json
 from zerogap.proof.solution import Solution
 from zerogap.proof.verify import verify
 from zerogap.sequence.examples import Example
@@ -57,7 +58,7 @@ class Context:
 
 
 def proof(problem: Any, solution: Solution[Any]) -> dict[str, Any]:
-    return {"problem": problem_to_json(problem), "solution": solution_to_json(solution)}
+    return proof_to_json(problem, solution)
 
 
 def proven(solution: Solution[Any], problem: Any = None) -> dict[str, Any]:
@@ -199,7 +200,7 @@ def decode(request: forms.DecodeRequest, context: Context) -> dict[str, Any]:
     problem = problem_in(request.problem, context)
     begin = time.perf_counter()
     solution = decode_any(problem, method=request.method, time_limit=context.seconds(request.time_limit), k=request.k)
-    return {"solution": solution_to_json(solution), "seconds": time.perf_counter() - begin}
+    return {"solution": solution_to_json(solution, digest_of(problem)), "seconds": time.perf_counter() - begin}
 
 
 def verified(request: forms.VerifyRequest, context: Context) -> dict[str, Any]:
@@ -226,7 +227,7 @@ def watch(request: forms.WatchRequest, context: Context, tell: Tell) -> dict[str
 
 
 def opening(request: forms.WatchRequest, n_sentences: int, problem: Any, **about: Any) -> dict[str, Any]:
-    kind, methods = KINDS[type(problem)][0], methods_for(problem)
+    kind, methods = KINDS[type(problem)].name, methods_for(problem)
     return {"event": "problem", "task": request.task, "kind": kind, "sentences": n_sentences, "methods": methods, **about}
 
 

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 
 from zerogap.errors import InvalidStructure
-from zerogap.proof.files import parse_json, solution_from_json, solution_to_json
+from zerogap.problems.json_files import parse_json
+from zerogap.proof.files import solution_from_json, solution_to_json
 from zerogap.proof.solution import Solution, Trace
 from zerogap.testing.drawing import Random
 
@@ -227,7 +228,7 @@ def other_spellings(problem: Any, best: float, solution: Solution[Any], rng: Ran
 def other_keys(problem: Any, best: float, solution: Solution[Any], rng: Random) -> Iterator[Any]:
     """Formats, versions and keys that are not ours; keys that are missing."""
     value = solution_to_json(solution)
-    for change in ({"format": "zerogap-problem"}, {"format": None}, {"version": 2}, {"version": "1"}, {"version": None}, {"optimal": True},
+    for change in ({"format": "zerogap-problem"}, {"format": None}, {"version": 3}, {"version": "1"}, {"version": None}, {"optimal": True},
                    {"Bound": value["bound"]}, {"": 0}):  # fmt: skip
         yield Filed(json.dumps({**value, **change}))
     for key in value:

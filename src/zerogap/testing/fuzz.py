@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from zerogap.errors import Infeasible, OverlappingTails, ScoreError, ZerogapError
-from zerogap.io.problems.files import problem_from_json, problem_to_json
+from zerogap.problems.files import problem_from_json, problem_to_json
 from zerogap.proof.verify import verify
 from zerogap.testing.drawing import Method
 from zerogap.testing.draws import KINDS, Kind

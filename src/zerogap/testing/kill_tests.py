@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from zerogap.errors import InputError, InvalidStructure, VerificationError, ZerogapError
-from zerogap.io.problems.files import problem_from_json, problem_to_json
+from zerogap.problems.files import problem_from_json, problem_to_json
 from zerogap.proof.files import solution_from_json, solution_to_json
 from zerogap.proof.solution import Solution
 from zerogap.proof.verify import verify

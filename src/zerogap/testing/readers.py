@@ -25,11 +25,9 @@ from zerogap.io.formats.grammars import read_grammar
 from zerogap.io.formats.jsonl import read_jsonl
 from zerogap.io.formats.lines import Piece
 from zerogap.io.formats.openfst import read_openfst
-from zerogap.io.problems.files import problem_from_json, problem_to_json
-from zerogap.io.problems.forests import forest_from_json
-from zerogap.io.problems.proofs import object_in
 from zerogap.io.rules.files import load_constraints
 from zerogap.io.translation.arpa import load_language_model
+from zerogap.io.translation.forests import forest_from_json
 from zerogap.io.translation.moses_ini import load_moses_config
 from zerogap.io.translation.phrase_alignments import load_phrase_alignments
 from zerogap.io.translation.phrase_tables import load_phrase_table
@@ -37,6 +35,7 @@ from zerogap.io.translation.scfg import load_syntax_weights
 from zerogap.io.translation.scfg import read_grammar as read_synchronous
 from zerogap.io.translation.weights import load_phrase_weights
 from zerogap.pipeline.sources import read_text
+from zerogap.problems.files import problem_from_json, problem_to_json
 from zerogap.proof.certificate import (
     Agreement,
     CutDuals,
@@ -52,6 +51,7 @@ from zerogap.proof.certificate import (
     Unsatisfiable,
 )
 from zerogap.proof.files import solution_from_json, solution_to_json
+from zerogap.proof.lines import object_in
 from zerogap.proof.solution import Solution, Trace
 from zerogap.testing import reader_seeds as seeds
 from zerogap.testing.draws import KINDS, draw
@@ -133,7 +133,7 @@ def as_json(value: Any) -> bytes:
 
 def checked_line(text: str) -> None:
     """A problem with its solution, as `zerogap verify` reads and checks them."""
-    from zerogap.io.problems.proofs import proof_in
+    from zerogap.proof.lines import proof_in
     from zerogap.proof.verify import verify
 
     verify(*proof_in(text, "line 1"))
@@ -144,7 +144,7 @@ def proofs() -> tuple[bytes, ...]:
     import numpy as np
 
     from zerogap.errors import ScoreError
-    from zerogap.io.problems.proofs import proof_line
+    from zerogap.proof.lines import proof_line
     from zerogap.testing.draws import KINDS
     from zerogap.testing.forge import list_of_best, proven
 

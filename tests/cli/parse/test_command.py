@@ -18,8 +18,8 @@ import zerogap
 from zerogap.cli.parse import dependency as parse_module
 from zerogap.cli.parse.dependency import is_a_text
 from zerogap.io.formats.conllu import read_conllu
-from zerogap.io.problems.files import problem_from_json
 from zerogap.pipeline import Pipeline
+from zerogap.problems.files import problem_from_json
 from zerogap.proof.files import solution_from_json
 
 TEXT = "The old baker sings. Tom didn't wait!"

@@ -8,7 +8,7 @@ from hypothesis import given
 
 from zerogap.baselines.forest_brute import all_derivations
 from zerogap.errors import CyclicHypergraph, DisconnectedHypergraph, FormatError, GrammarError, HypergraphError, InputError
-from zerogap.io.problems.forests import forest_from_json, forest_to_json, read_forest, write_forest
+from zerogap.io.translation.forests import forest_from_json, forest_to_json, read_forest, write_forest
 from zerogap.io.translation.scfg import load_syntax_weights, read_grammar
 from zerogap.problems.translation.forest import from_rules
 from zerogap.testing.strategies import small_integers

@@ -6,7 +6,7 @@ import pytest
 from zerogap import sequence as seq
 from zerogap.errors import AutomatonError, FormatError, InputError, UnknownMethod
 from zerogap.problems.sequence import machine
-from zerogap.problems.sequence.constraint_json import constraint_from_json, constraint_to_json
+from zerogap.problems.sequence.files import constraint_from_json, constraint_to_json
 
 LABELS = ("B-F", "I-F", "O")
 

@@ -17,8 +17,8 @@ from zerogap.cli.terminal import Steps, Summary, check_choices, placed, progress
 from zerogap.errors import Infeasible
 from zerogap.io.formats.examples import read_records
 from zerogap.io.formats.lines import shown, writing
-from zerogap.io.problems.proofs import proof_line
 from zerogap.io.rules.files import load_constraints
+from zerogap.proof.lines import proof_line
 from zerogap.relax.parallel import mapped
 from zerogap.sequence.decoding.methods import METHODS, decode
 from zerogap.sequence.model import SequenceModel

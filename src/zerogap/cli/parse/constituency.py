@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from zerogap.cli.terminal import Summary, check_choices, progress
 from zerogap.errors import FormatError, Infeasible, InputError
 from zerogap.io.formats.lines import writing
-from zerogap.io.problems.proofs import proof_line
 from zerogap.pipeline.sources import from_text
 from zerogap.pipeline.tree_parsers import compact, load_tree_parser
 from zerogap.pipeline.tree_sources import from_sentences, read_words
 from zerogap.plot.constituents import draw_constituents, plot_constituents
+from zerogap.proof.lines import proof_line
 
 if TYPE_CHECKING:
     from zerogap.pipeline.tree_parsers import ParsedTree, TreeParser

@@ -235,7 +235,7 @@ def writer_of(format: str, to_terminal: bool) -> Callable[[ParsedSentence], str]
 
 
 def proof_of(parsed: ParsedSentence, unparsed: Unparsed) -> str:
-    from zerogap.io.problems.proofs import proof_line  # problems of all kinds, for those who ask for certificates
+    from zerogap.proof.lines import proof_line  # problems of all kinds, for those who ask for certificates
 
     return proof_line(parsed.problem, parsed.solution, {"line": unparsed.line, "id": parsed.sentence.name})
 

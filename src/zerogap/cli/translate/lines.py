@@ -18,9 +18,9 @@ from zerogap.cli.translate.jobs import translate_as_job
 from zerogap.cli.translate.models import ModelFiles, read_sentences
 from zerogap.errors import FormatError, Infeasible, InputError
 from zerogap.io.formats.lines import shown, writing
-from zerogap.io.problems.proofs import proof_line
 from zerogap.io.translation.moses_ini import load_moses_config
 from zerogap.io.translation.phrase_alignments import load_phrase_alignments
+from zerogap.proof.lines import proof_line
 from zerogap.relax.parallel import mapped
 from zerogap.translation.forests import decoding as syntax_decoders
 from zerogap.translation.nbest import nbest_line, segmented, word_alignment

@@ -16,9 +16,9 @@ from zerogap.dependency.decoding.agreement.head_scores import head_scores
 from zerogap.dependency.decoding.agreement.one_call import agree_at_once
 from zerogap.dependency.decoding.agreement.relaxation import Agreement
 from zerogap.errors import Infeasible, InputError, VerificationError
-from zerogap.io.problems.files import load_problem, save_problem
 from zerogap.oracles.descent import DECREASING, POLYAK, SCALED, Steps
 from zerogap.problems.dependency.parts import ORDERS, parts_of_tree
+from zerogap.problems.files import load_problem, save_problem
 from zerogap.proof.certificate import Leaf, Leaves
 from zerogap.proof.verify import verify
 from zerogap.relax.steps import HEADS_AT_ROOT

@@ -1,12 +1,15 @@
-"""Constraints as JSON: a kind, its arguments, and where there are some a penalty and a title."""
+"""Problems of label sequences as JSON, and their constraints: a kind, its arguments, and where there are some a penalty and a title."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from zerogap.errors import FormatError, InputError
+from zerogap.problems.arrays import ARRAY
+from zerogap.problems.forms import Many, Maybe, Optional
 from zerogap.problems.json_values import expect, field, number_from_json, only_keys
 from zerogap.problems.sequence.constraints import ARGUMENTS, Constraint, soft
+from zerogap.problems.sequence.problem import Problem
 
 LARGEST_ARGUMENT = 1_000_000  # positions and counts beyond it are of no use, and larger integers would not fit into arrays
 
@@ -58,3 +61,44 @@ def constraint_from_json(value: Any, where: str) -> Constraint:
         raise
     except InputError as error:
         raise FormatError(f"{where}: {error}") from None
+
+
+class ConstraintForm:
+    """A constraint, as a form of JSON."""
+
+    def read(self, value: Any, where: str) -> Constraint:
+        return constraint_from_json(value, where)
+
+    def written(self, value: Constraint, packed: bool) -> dict[str, Any]:
+        return constraint_to_json(value)
+
+
+FIELDS = {
+    "order": Optional(Maybe(int)),
+    "labels": Optional(Maybe(Many(str))),
+    "emissions": ARRAY,
+    "transitions": Optional(Maybe(ARRAY)),
+    "start": Optional(Maybe(ARRAY)),
+    "end": Optional(Maybe(ARRAY)),
+    "constraints": Optional(Many(ConstraintForm()), ()),
+}
+
+
+def sequence_fields(problem: Problem) -> dict[str, Any]:
+    return {
+        "order": problem.order,
+        "labels": problem.labels if problem.named else None,
+        "emissions": problem.emissions,
+        "transitions": problem.transitions if len(problem.transitions) > 1 else problem.transitions[0],
+        "start": problem.start,
+        "end": problem.end,
+        "constraints": problem.constraints,
+    }
+
+
+def sequence_problem(given: dict[str, Any], where: str, resolution: float | None) -> Problem:
+    emissions = given.pop("emissions")
+    sides = given["labels"] if given["labels"] is not None else given["start"]
+    if emissions.ndim == 1 and not emissions.size:
+        emissions = emissions.reshape(0, 0 if sides is None else len(sides))
+    return Problem(emissions, **given, resolution=resolution)

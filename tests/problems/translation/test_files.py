@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from zerogap.baselines.forest_brute import all_derivations
 from zerogap.errors import FormatError
-from zerogap.io.problems.files import problem_from_json, problem_to_json
+from zerogap.problems.files import problem_from_json, problem_to_json
 
 path = Path(__file__).parents[2] / "translation" / "syntax_strategies.py"
 spec = importlib.util.spec_from_file_location("syntax_strategies", path)
@@ -45,7 +45,7 @@ def test_a_forest_by_hand():
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("edges", [[0, [0]]], "2 entries"),
+        ("edges", [[0, [0]]], r"edges\[0\] is \[0, \[0\]\]"),
         ("edges", [[1, [0], 0.0]], "expected vertices from 0 on"),
         ("edges", [[0, [-1], 0.0]], "bottom-up"),
         ("edges", [[0, [7], 0.0]], "names word 7"),

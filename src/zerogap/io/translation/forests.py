@@ -13,9 +13,9 @@ import os
 from typing import Any
 
 from zerogap.errors import FormatError, HypergraphError, ScoreError
+from zerogap.problems.json_files import check_format, read_json, write_json
 from zerogap.problems.json_values import expect, field, number_from_json, number_to_json, shorten
 from zerogap.problems.translation.forest import Forest, from_rules, named
-from zerogap.proof.files import check_format, read_json, write_json
 
 FORMAT, VERSION = "zerogap-forest", 1
 

@@ -12,7 +12,13 @@ A language model lists its n-grams by order as ARPA files do, with scores in the
 
     {"order": 2, "words": ["<s>", "the", ...], "ngrams": [[[0, -99.0, -0.5], [1, -1.5], ...], [[0, 1, -0.25], ...]]}
 
-Each row has n words, their score, and a back-off weight if the model remembers them as a context.
+Each row has n words, their score, and a back-off weight if the model remembers them as a context. Constraints of phrases are
+
+    {"required": [["the", "house"]], "forbidden": [["cottage"]], "zones": [[0, 2, false]], "walls": [[3, 0, null]],
+     "fixed": [[0, 2, [["the", "house"]], [-1.5], true]]}
+
+A zone has its start, its end and whether it is monotone; a wall its place and the words among which it stands; a fixed translation its
+start and end, its targets, their scores, and whether no other phrase may touch its words.
 """
 
 from __future__ import annotations
@@ -23,95 +29,131 @@ import numpy as np
 
 from zerogap.errors import FormatError
 from zerogap.grid import as_scores
-from zerogap.io.translation.phrase_constraints import constraints_from_json, constraints_to_json
+from zerogap.problems.forms import Below, Many, Maybe, Optional, Record
 from zerogap.problems.json_values import expect, field, number_from_json, number_to_json, only_keys, shorten
 from zerogap.problems.translation.forest import Forest, named
 from zerogap.problems.translation.forest_problem import LOG_OF_10, SyntaxProblem, restricted
 from zerogap.problems.translation.language_model import BEGIN, END, UNKNOWN, LanguageModel, frozen
-from zerogap.problems.translation.phrases import Option, PhraseProblem
+from zerogap.problems.translation.phrase_constraints import Constraints, Fixed, Wall, Zone
+from zerogap.problems.translation.phrases import PhraseProblem
 
-PHRASE_KEYS = {"source", "phrases", "distortion", "distortion_limit", "reordering", "language_model", "constraints"}
-FOREST_KEYS = {"words", "vertices", "edges", "language_model"}
+WORDS = Many(str)
+CONSTRAINTS = Record({
+    "required": Optional(Many(WORDS), ()),
+    "forbidden": Optional(Many(WORDS), ()),
+    "fixed": Optional(Many((int, int, Many(WORDS), Many(float), bool)), ()),
+    "zones": Optional(Many((int, int, bool)), ()),
+    "walls": Optional(Many((int, int, Maybe(int))), ()),
+})  # fmt: skip
 
 
-def write_phrases(problem: PhraseProblem) -> dict[str, Any]:
+class ConstraintsForm:
+    """Constraints of phrases; only what there is is written."""
+
+    def read(self, value: Any, where: str) -> Constraints:
+        return constraints_from_json(value, where)
+
+    def written(self, value: Constraints, packed: bool) -> dict[str, Any]:
+        return constraints_to_json(value)
+
+
+class LanguageModelForm:
+    """A language model by its n-grams."""
+
+    def read(self, value: Any, where: str) -> LanguageModel:
+        return language_model_from_json(value, where)
+
+    def written(self, value: LanguageModel, packed: bool) -> dict[str, Any]:
+        return language_model_to_json(value)
+
+
+PHRASE_FIELDS = {
+    "source": WORDS,
+    "phrases": Many((int, int, WORDS, float)),
+    "distortion": Optional(float, 0.0),
+    "distortion_limit": Optional(Maybe(int)),
+    "reordering": Optional(str, "limit"),
+    "constraints": Optional(ConstraintsForm(), Constraints()),
+    "language_model": LanguageModelForm(),
+}
+FOREST_FIELDS = {
+    "words": WORDS,
+    "vertices": Optional(Maybe(list)),
+    "edges": Many((int, Many(Below()), float)),
+    "language_model": LanguageModelForm(),
+}
+
+
+def constraints_to_json(constraints: Constraints) -> dict[str, Any]:
+    rows: dict[str, Any] = {
+        "required": constraints.required,
+        "forbidden": constraints.forbidden,
+        "fixed": [(part.start, part.end, part.targets, part.scores, part.exclusive) for part in constraints.fixed],
+        "zones": [(zone.start, zone.end, zone.monotone) for zone in constraints.zones],
+        "walls": [(wall.at, wall.start, wall.end) for wall in constraints.walls],
+    }
+    return CONSTRAINTS.written({name: given for name, given in rows.items() if given})
+
+
+def constraints_from_json(value: Any, where: str) -> Constraints:
+    given = CONSTRAINTS.read(value, where)
+    for name, kind in (("fixed", Fixed), ("zones", Zone), ("walls", Wall)):
+        given[name] = tuple(kind(*row) for row in given[name])
+    return Constraints(**given)
+
+
+def phrase_fields(problem: PhraseProblem) -> dict[str, Any]:
     words = sorted({word for target in problem.targets for word in target})
-    rows = zip(problem.starts.tolist(), problem.ends.tolist(), problem.targets, problem.scores.tolist(), strict=True)
     return {
-        "source": list(problem.source),
-        "phrases": [[start, end, list(target), number_to_json(score)] for start, end, target, score in rows],
+        "source": problem.source,
+        "phrases": list(zip(problem.starts.tolist(), problem.ends.tolist(), problem.targets, problem.scores.tolist(), strict=True)),
         "distortion": problem.distortion,
         "distortion_limit": problem.distortion_limit,
         "reordering": problem.reordering,
-        **({"constraints": constraints_to_json(problem.constraints)} if problem.constraints else {}),
-        "language_model": language_model_to_json(restricted(problem.language_model, words)[0]),
+        **({"constraints": problem.constraints} if problem.constraints else {}),
+        "language_model": restricted(problem.language_model, words)[0],
     }
 
 
-def read_phrases(value: dict[str, Any], where: str, resolution: float | None) -> PhraseProblem:
+def phrase_problem(given: dict[str, Any], where: str, resolution: float | None) -> PhraseProblem:
     if resolution is None:
         raise FormatError(f"{where} has no resolution: expected the grid that its scores lie on.")
-    options: list[Option] = []
-    for i, row in enumerate(expect(field(value, "phrases", where), list, f"{where}.phrases")):
-        spot = f"{where}.phrases[{i}]"
-        if len(expect(row, list, spot)) != 4:
-            raise FormatError(f"{spot} has {len(row)} entries: expected start, end, target words and score.")
-        start, end = (expect(number, int, spot) for number in row[:2])
-        options.append((start, end, strings(row[2], f"{spot}[2]"), number_from_json(row[3], spot)))
-    limit = value.get("distortion_limit")
-    model = language_model_from_json(field(value, "language_model", where), f"{where}.language_model")
-    return PhraseProblem(
-        strings(field(value, "source", where), f"{where}.source"),
-        options,
-        model.scaled(1.0, resolution=resolution),
-        distortion=number_from_json(value.get("distortion", 0.0), f"{where}.distortion"),
-        distortion_limit=None if limit is None else expect(limit, int, f"{where}.distortion_limit"),
-        reordering=expect(value.get("reordering", "limit"), str, f"{where}.reordering"),
-        constraints=constraints_from_json(value.get("constraints", {}), f"{where}.constraints"),
-    )
+    model = given.pop("language_model").scaled(1.0, resolution=resolution)
+    return PhraseProblem(given.pop("source"), given.pop("phrases"), model, **given)
 
 
-def write_forest(problem: SyntaxProblem) -> dict[str, Any]:
+def forest_fields(problem: SyntaxProblem) -> dict[str, Any]:
     forest = problem.forest
     heads, scores = forest.heads.tolist(), problem.scores.tolist()
     names = forest.vertex_names
     return {
-        "words": list(forest.words),
+        "words": forest.words,
         "vertices": None if names is None else [list(name) if isinstance(name, tuple) else name for name in names],
-        "edges": [[heads[e], forest.target(e).tolist(), number_to_json(scores[e])] for e in range(forest.n_edges)],
-        "language_model": language_model_to_json(problem.language_model),
+        "edges": [(heads[e], forest.target(e).tolist(), scores[e]) for e in range(forest.n_edges)],
+        "language_model": problem.language_model,
     }
 
 
-def read_forest(value: dict[str, Any], where: str, resolution: float | None) -> SyntaxProblem:
-    heads: list[int] = []
-    symbols, sizes, scores = [], [], []
-    for e, row in enumerate(expect(field(value, "edges", where), list, f"{where}.edges")):
-        spot = f"{where}.edges[{e}]"
-        if len(expect(row, list, spot)) != 3:
-            raise FormatError(f"{spot} has {len(row)} entries: expected the vertex that it enters, its target side and its score.")
-        head = expect(row[0], int, spot)
-        if not (0 if not heads else heads[-1]) <= head <= (0 if not heads else heads[-1] + 1):
-            raise FormatError(f"{spot} enters vertex {head}: expected vertices from 0 on, in order.")
-        target = [number_below(symbol, spot) for symbol in expect(row[1], list, f"{spot}[1]")]
-        heads.append(head)
-        symbols += target
-        sizes.append(len(target))
-        scores.append(number_from_json(row[2], spot))
-    names = value.get("vertices")
-    if names is not None and len(expect(names, list, f"{where}.vertices")) != len(set(heads)):
-        raise FormatError(f"{where}.vertices has {len(names)} names: expected {len(set(heads))}, one for every vertex.")
+def forest_problem(given: dict[str, Any], where: str, resolution: float | None) -> SyntaxProblem:
+    edges, names = given["edges"], given["vertices"]
+    last = 0
+    for e, (head, _, _) in enumerate(edges):
+        if not last <= head <= (last + 1 if e else 0):
+            raise FormatError(f"{where}.edges[{e}] enters vertex {head}: expected vertices from 0 on, in order.")
+        last = head
+    if names is not None and len(names) != last + bool(edges):
+        raise FormatError(f"{where}.vertices has {len(names)} names: expected {last + bool(edges)}, one for every vertex.")
+    heads = np.array([head for head, _, _ in edges], dtype=np.int64)
     forest = Forest(
-        edge_start=np.concatenate([[0], np.cumsum(np.bincount(np.array(heads, dtype=np.int64)))]).astype(np.int64),
-        symbol_start=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32),
-        symbols=np.array(symbols, dtype=np.int32),
-        scores=np.array(scores, dtype=np.float64),
-        words=tuple(strings(field(value, "words", where), f"{where}.words")),
+        edge_start=np.concatenate([[0], np.cumsum(np.bincount(heads))]).astype(np.int64),
+        symbol_start=np.concatenate([[0], np.cumsum([len(target) for _, target, _ in edges])]).astype(np.int32),
+        symbols=np.array([symbol for _, target, _ in edges for symbol in target], dtype=np.int32),
+        scores=np.array([score for _, _, score in edges], dtype=np.float64),
+        words=given["words"],
         vertex_names=None if names is None else tuple(named(name) for name in names),
     )
-    model = language_model_from_json(field(value, "language_model", where), f"{where}.language_model")
     # a weight that leaves the scores as they are: rounding to their own grid takes away the last bit by which it is not one
-    return SyntaxProblem(forest, model, weight=1.0 / LOG_OF_10, resolution=resolution)
+    return SyntaxProblem(forest, given["language_model"], weight=1.0 / LOG_OF_10, resolution=resolution)
 
 
 def language_model_to_json(model: LanguageModel) -> dict[str, Any]:
@@ -144,7 +186,7 @@ def language_model_from_json(value: Any, where: str) -> LanguageModel:
     """The automaton of what is listed; its states are the n-grams with a back-off weight."""
     only_keys(expect(value, dict, where), ("order", "words", "ngrams"), where)
     order = expect(field(value, "order", where), int, f"{where}.order")
-    words = strings(field(value, "words", where), f"{where}.words")
+    words = WORDS.read(field(value, "words", where), f"{where}.words")
     levels = expect(field(value, "ngrams", where), list, f"{where}.ngrams")
     if len(levels) != order or order < 1:
         raise FormatError(f"{where}.ngrams has {len(levels)} orders of n-grams: expected {order}, and at least one.")
@@ -187,13 +229,9 @@ def language_model_from_json(value: Any, where: str) -> LanguageModel:
     )  # fmt: skip
 
 
-def number_below(value: Any, where: str, end: int | None = None) -> int:
-    """An integer; with `end`, one from 0 to end - 1."""
+def number_below(value: Any, where: str, end: int) -> int:
+    """An integer from 0 to end - 1."""
     number: int = expect(value, int, where)
-    if not abs(number) < 2**31 or (end is not None and not 0 <= number < end):
-        raise FormatError(f"{where} has {shorten(number)}: expected a number{'' if end is None else f' from 0 to {end - 1}'}.")
+    if not 0 <= number < end:
+        raise FormatError(f"{where} has {shorten(number)}: expected a number from 0 to {end - 1}.")
     return number
-
-
-def strings(value: Any, where: str) -> list[str]:
-    return [expect(entry, str, f"{where}[{i}]") for i, entry in enumerate(expect(value, list, where))]
