@@ -11,16 +11,23 @@ the best pieces below it and no language model between them.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from zerogap.grid import Scores
-from zerogap.kernels import float64, inner, int32, int64, kernel, readonly, types, writable
+from zerogap.kernels import boolean, float64, inner, int32, int64, kernel, readonly, record, types, writable
 from zerogap.oracles.ngrams.boundaries import BOUNDARY_TYPES, EMPTY_PIECE, Boundaries, finish, read_piece, read_word
 
-FOREST_TYPES: tuple[Any, ...] = (readonly(int64, 1), readonly(int32, 1), readonly(int32, 1), readonly(float64, 1))
+
+class ForestArrays(NamedTuple):
+    """A forest whose words are those of a language model; hyperedges into a vertex come after those below it."""
+
+    edge_start: NDArray[np.int64]  # (vertices + 1,): hyperedges into vertex v are edge_start[v] to edge_start[v + 1]
+    symbol_start: NDArray[np.int32]  # (edges + 1,): their target sides
+    symbols: NDArray[np.int32]  # a word, or -1 - vertex
+    scores: Scores  # (edges,)
 
 
 class Pieces(NamedTuple):
@@ -32,6 +39,13 @@ class Pieces(NamedTuple):
     scores: Scores
     edges: NDArray[np.int32]
     below: NDArray[np.int32]  # (pieces, largest number of vertices in a target side)
+
+
+FOREST = record(ForestArrays, readonly(int64, 1), readonly(int32, 1), readonly(int32, 1), readonly(float64, 1))
+PIECES = record(
+    Pieces, writable(int64, 1), writable(int32, 1), writable(int32, 1), writable(float64, 1), writable(int32, 1), writable(int32, 2)
+)
+LM, ENDS = types.Tuple(BOUNDARY_TYPES), types.UniTuple(int64, 2)
 
 
 @inner
@@ -91,15 +105,11 @@ def piece_of(symbol_start, symbols, scores, e, below, lefts, states, piece_score
     return left, state, score
 
 
-@kernel(
-    int64(
-        *FOREST_TYPES, int64, int64, int64, int64, types.Tuple(BOUNDARY_TYPES), writable(int64, 1), writable(int32, 1), writable(int32, 1),
-        writable(float64, 1), writable(int32, 1), writable(int32, 2),
-    )
-)  # fmt: skip
-def cube_prune(edge_start, symbol_start, symbols, scores, limit, lazy, start, end, lm, first, lefts, states, piece_scores, edges, below):
-    # out: first (vertices + 1,), lefts, states, piece_scores, edges (vertices * limit,), below (vertices * limit, arity). Returns the best
-    # piece of the root by its finished score, or -1.
+@kernel(int64(FOREST, LM, ENDS, int64, boolean, PIECES))
+def cube_prune(forest, lm, ends, limit, lazy, pieces):  # out: pieces
+    """The best piece of the root by its finished score, or -1. `ends`: the state before a sentence, and the word after it."""
+    edge_start, symbol_start, symbols, scores = forest
+    first, lefts, states, piece_scores, edges, below = pieces
     n_vertices, arity = edge_start.shape[0] - 1, below.shape[1]
     most_edges = 0
     for v in range(n_vertices):
@@ -219,25 +229,22 @@ def cube_prune(edge_start, symbol_start, symbols, scores, limit, lazy, start, en
         first[v + 1] = n_pieces
     best, argmax = -np.inf, -1
     for i in range(first[n_vertices - 1], n_pieces):
-        score = piece_scores[i] + finish(np.int64(lefts[i]), np.int64(states[i]), start, end, lm)
+        score = piece_scores[i] + finish(np.int64(lefts[i]), np.int64(states[i]), ends[0], ends[1], lm)
         if score > best:
             best, argmax = score, i
     return argmax
 
 
 def cube_pruned(
-    forest: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], Scores], arity: int, start: int, end: int, lm: Boundaries,
-    *, limit: int, lazy: bool = False,
-) -> tuple[Pieces, int]:  # fmt: skip
+    forest: ForestArrays, lm: Boundaries, ends: tuple[int, int], arity: int, *, limit: int, lazy: bool = False
+) -> tuple[Pieces, int]:
     """The pieces of every vertex, and the best one of the root, -1 if there is none. Words of the forest are those of the model."""
-    n_vertices = len(forest[0]) - 1
+    n_vertices = len(forest.edge_start) - 1
     size = n_vertices * limit
-    first = np.zeros(n_vertices + 1, dtype=np.int64)
     lefts, states, edges = (np.empty(size, dtype=np.int32) for _ in range(3))
-    scores = np.empty(size)
     below = np.full((size, arity), -1, dtype=np.int32)
-    best = cube_prune(*forest, limit, int(lazy), start, end, tuple(lm), first, lefts, states, scores, edges, below)
-    return Pieces(first, lefts, states, scores, edges, below), int(best)
+    pieces = Pieces(np.zeros(n_vertices + 1, dtype=np.int64), lefts, states, np.empty(size), edges, below)
+    return pieces, int(cube_prune(forest, tuple(lm), ends, limit, lazy, pieces))
 
 
 def derivation_of(pieces: Pieces, piece: int) -> tuple[int, ...]:

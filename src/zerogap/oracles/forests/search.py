@@ -13,13 +13,102 @@ their left ends, so that what stands before them is scored once for each group.
 
 from __future__ import annotations
 
-import numpy as np
+from typing import NamedTuple
 
-from zerogap.kernels import boolean, float64, inner, int32, int64, kernel, readonly, types, writable
-from zerogap.oracles.forests.cube_pruning import FOREST_TYPES
-from zerogap.oracles.ngrams.boundaries import BOUNDARY_TYPES, EMPTY_PIECE, finish, read_piece, read_word
+import numpy as np
+from numpy.typing import NDArray
+
+from zerogap.grid import Scores
+from zerogap.kernels import boolean, float64, inner, int32, int64, kernel, readonly, record, writable
+from zerogap.oracles.forests.cube_pruning import ENDS, FOREST, LM
+from zerogap.oracles.ngrams.boundaries import EMPTY_PIECE, finish, read_piece, read_word
 
 TOO_MANY, PAUSED = -2, -3
+
+
+class Around(NamedTuple):
+    """What prices say of a forest; tables are -inf for tokens that a vertex does not have."""
+
+    alive: NDArray[np.bool_]  # (edges,)
+    inside: Scores  # (vertices,)
+    outside: Scores
+    worth: Scores  # (terms,): see zerogap.oracles.forests.gap_terms
+    after: Scores  # (vertices, tokens): the most that a vertex' first word scores after a token
+    highest: Scores  # (tokens, tokens)
+    first_prices: Scores  # (vertices, tokens)
+    last_prices: Scores
+    around_first: Scores
+    around_last: Scores
+    waiting: Scores  # (lefts + 1,): a bound on what waits but for the first word, the empty piece last
+    last_token: NDArray[np.int32]  # (states,)
+
+
+class Store(NamedTuple):
+    """Pieces as they are found, by vertex, with the hyperedge of each and the pieces below it."""
+
+    first: NDArray[np.int64]  # (vertices,)
+    last: NDArray[np.int64]
+    lefts: NDArray[np.int32]
+    states: NDArray[np.int32]
+    scores: Scores
+    edges: NDArray[np.int32]
+    below: NDArray[np.int32]
+
+    @classmethod
+    def empty(cls, n_vertices: int, arity: int, size: int) -> Store:
+        ranges = np.zeros(n_vertices, dtype=np.int64), np.zeros(n_vertices, dtype=np.int64)
+        ids = [np.empty(size, dtype=np.int32) for _ in range(3)]
+        return cls(*ranges, ids[0], ids[1], np.empty(size), ids[2], np.empty((size, arity), dtype=np.int32))
+
+    def grown(self, size: int) -> Store:
+        """The same pieces with room for more."""
+        wider = Store.empty(len(self.first), self.below.shape[1], size)
+        for k in range(2, len(self)):
+            wider[k][: len(self[k])] = self[k]
+        return Store(self.first, self.last, *wider[2:])
+
+
+class Ways(NamedTuple):
+    """All ways to make pieces: the hyperedge, the pieces below, -1 for none, and what is not scored below."""
+
+    pieces: NDArray[np.int32]
+    edges: NDArray[np.int32]
+    scores: Scores
+    below: NDArray[np.int32]
+
+    @classmethod
+    def empty(cls, arity: int, size: int) -> Ways:
+        return cls(np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size), np.empty((size, arity), dtype=np.int32))
+
+
+class Limits(NamedTuple):
+    """What a search looks for, and how far it goes."""
+
+    threshold: float  # derivations that score more
+    budget: int  # how often the model is asked about a piece before a pause
+    width: int  # pieces of a vertex
+
+
+class Groups(NamedTuple):
+    """Pieces of a vertex by their left ends: those of group g are members[first[g]] to members[last[g]], the best first."""
+
+    members: NDArray[np.int64]
+    first: NDArray[np.int64]
+    last: NDArray[np.int64]
+    left: NDArray[np.int64]
+
+
+AROUND = record(
+    Around, readonly(boolean, 1), readonly(float64, 1), readonly(float64, 1), readonly(float64, 1), readonly(float64, 2),
+    readonly(float64, 2), readonly(float64, 2), readonly(float64, 2), readonly(float64, 2), readonly(float64, 2), readonly(float64, 1),
+    readonly(int32, 1),
+)  # fmt: skip
+STORE = record(
+    Store, writable(int64, 1), writable(int64, 1), writable(int32, 1), writable(int32, 1), writable(float64, 1), writable(int32, 1),
+    writable(int32, 2),
+)  # fmt: skip
+WAYS = record(Ways, writable(int32, 1), writable(int32, 1), writable(float64, 1), writable(int32, 2))
+LIMITS = record(Limits, float64, int64, int64)
 
 
 @inner
@@ -86,8 +175,9 @@ def rest_of_edge(symbol_start, symbols, e, term, inside, worth, rest):
 
 
 @inner
-def group_pieces(begin, end, lefts, losses, room, members, n_members, group_first, group_last, group_left, n_groups):
-    """Groups pieces begin .. end that lose less than `room` by their left ends, the best first; returns grown arrays and counts."""
+def group_pieces(begin, end, lefts, losses, room, groups, n_members, n_groups):
+    """Groups pieces begin .. end that lose less than `room`, and the groups by their best; returns grown arrays and counts."""
+    members, group_first, group_last, group_left = groups
     found = np.empty(end - begin, dtype=np.int64)
     n = 0
     for j in range(begin, end):
@@ -115,42 +205,30 @@ def group_pieces(begin, end, lefts, losses, room, members, n_members, group_firs
     group_first[base:n_groups] = group_first[base:n_groups][order]
     group_last[base:n_groups] = group_last[base:n_groups][order]
     group_left[base:n_groups] = group_left[base:n_groups][order]
-    return members, n_members + n, group_first, group_last, group_left, n_groups
+    return Groups(members, group_first, group_last, group_left), n_members + n, n_groups
 
 
-@kernel(
-    int64(
-        *FOREST_TYPES, readonly(boolean, 1), readonly(float64, 1), readonly(float64, 1), readonly(float64, 1), readonly(float64, 2),
-        readonly(float64, 2), readonly(float64, 2), readonly(float64, 2), readonly(float64, 2), readonly(float64, 2), readonly(float64, 1),
-        readonly(int32, 1), float64, int64, int64, types.Tuple(BOUNDARY_TYPES), readonly(int64, 1), int64, int64, int64, int64,
-        writable(int64, 1),
-        writable(int64, 1), writable(int32, 1), writable(int32, 1), writable(float64, 1), writable(int32, 1), writable(int32, 2),
-        writable(int32, 1), writable(int32, 1), writable(float64, 1), writable(int32, 2), writable(int64, 1),
-    )
-)  # fmt: skip
-def search_pieces(
-    edge_start, symbol_start, symbols, scores, alive, inside, outside, worth, after, highest, first_prices, last_prices, around_first,
-    around_last, waiting, last_token, threshold, start, end, lm, order, done, n_pieces, budget, width, first, last, lefts, states,
-    piece_scores, edges, below, way_pieces, way_edges, way_scores, way_below, counts,
-):  # fmt: skip
-    # worth (terms,): see zerogap.oracles.forests.gap_terms; after (vertices, tokens), highest (tokens, tokens):
-    # zerogap.oracles.forests.end_prices
-    # first_prices, last_prices, around_first, around_last (vertices, tokens), -inf for tokens that a vertex does not have
-    # waiting (lefts + 1,): bound on what waits but for the first word, the empty piece last; last_token (states,); order (vertices,): all
-    # of them, what is below a vertex before it; the first `done` have pieces, `n_pieces` in all.
-    # out: first, last (vertices,): the pieces of each; pieces as in zerogap.oracles.forests.cube_pruning; ways, if there is room for any:
-    # pieces with the
-    # hyperedges and pieces below that make them, and what is not scored below; counts (5,): how often the model was asked about a piece,
-    # vertices done, pieces, pieces that did not fit the beam of `width` (added to), ways (of vertices done). Returns the best piece of
-    # the root by its finished score, -1 if there is none, TOO_MANY if they do not fit, PAUSED if the model was asked more often than
-    # `budget`: then the last vertex is not done.
+@kernel(int64(FOREST, AROUND, LM, ENDS, readonly(int64, 1), LIMITS, STORE, WAYS, writable(int64, 1)))
+def search_pieces(forest, known, lm, ends, order, limits, store, ways, counts):  # out: store, ways (if there is room for any), counts
+    """The best piece of the root by its finished score, -1 if there is none, TOO_MANY if they do not fit, PAUSED if the model was asked
+    more often than the budget: then the last vertex is not done.
+
+    `order` are all vertices, what is below a vertex before it. `counts` (5,): how often the model was asked about a piece; vertices that
+    are done, and their pieces, which a search goes on from; pieces that did not fit the beam (added to); ways of vertices that are done.
+    """
+    edge_start, symbol_start, symbols, scores = forest
+    alive, inside, outside, worth, after, highest, first_prices, last_prices, around_first, around_last, waiting, last_token = known
+    first, last, lefts, states, piece_scores, edges, below = store
+    way_pieces, way_edges, way_scores, way_below = ways
+    threshold, budget, width = limits
+    done, n_pieces = counts[1], counts[2]
     n_vertices, arity, n_words = edge_start.shape[0] - 1, below.shape[1], lm[2].shape[0]
     size = lefts.shape[0]
     losses = np.empty(size)
     group_start, group_end = np.zeros(n_vertices, dtype=np.int64), np.zeros(n_vertices, dtype=np.int64)
-    group_first, group_last = np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int64)  # of members
-    group_left = np.empty(1024, dtype=np.int64)
-    members = np.empty(4096, dtype=np.int64)  # pieces
+    groups = Groups(
+        np.empty(4096, dtype=np.int64), np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int64), np.empty(1024, dtype=np.int64)
+    )
     n_groups, n_members = 0, 0
     for k in range(done):
         v = order[k]
@@ -159,10 +237,8 @@ def search_pieces(
             priced = piece_scores[j] + waiting[left] + first_prices[v, first_of_left(left, lm)] + last_prices[v, last_token[states[j]]]
             losses[j] = inside[v] - priced
         group_start[v] = n_groups
-        members, n_members, group_first, group_last, group_left, n_groups = group_pieces(
-            first[v], last[v], lefts, losses, inside[v] + outside[v] - threshold, members, n_members, group_first, group_last,
-            group_left, n_groups,
-        )  # fmt: skip
+        room = inside[v] + outside[v] - threshold
+        groups, n_members, n_groups = group_pieces(first[v], last[v], lefts, losses, room, groups, n_members, n_groups)
         group_end[v] = n_groups
     longest = 0
     for e in range(symbol_start.shape[0] - 1):
@@ -190,6 +266,7 @@ def search_pieces(
         first[v], last[v] = begin, begin
         if outside[v] == -np.inf:
             continue
+        members, group_first, group_last, group_left = groups
         n_slots = 64
         piece_slots = np.full(n_slots, -1, dtype=np.int64)
         for e in range(edge_start[v], edge_start[v + 1]):
@@ -334,14 +411,12 @@ def search_pieces(
             n_pieces = begin + width
         last[v] = n_pieces
         group_start[v] = n_groups
-        members, n_members, group_first, group_last, group_left, n_groups = group_pieces(
-            begin, n_pieces, lefts, losses, np.inf, members, n_members, group_first, group_last, group_left, n_groups
-        )
+        groups, n_members, n_groups = group_pieces(begin, n_pieces, lefts, losses, np.inf, groups, n_members, n_groups)
         group_end[v] = n_groups
     counts[0], counts[1], counts[2], counts[4] = tried, n_vertices, n_pieces, n_ways
     best, argmax = -np.inf, -1
     for i in range(first[n_vertices - 1], last[n_vertices - 1]):
-        score = piece_scores[i] + finish(np.int64(lefts[i]), np.int64(states[i]), start, end, lm)
+        score = piece_scores[i] + finish(np.int64(lefts[i]), np.int64(states[i]), ends[0], ends[1], lm)
         if score > best:
             best, argmax = score, i
     return argmax

@@ -8,11 +8,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from zerogap.errors import InputError
-from zerogap.grid import Scores
-from zerogap.oracles.forests.cube_pruning import cube_pruned, derivation_of
+from zerogap.oracles.forests.cube_pruning import ForestArrays, cube_pruned, derivation_of
 from zerogap.oracles.ngrams.boundaries import Boundaries, boundaries_of
 from zerogap.problems.translation.forest import Derivation
 from zerogap.problems.translation.forest_problem import SyntaxProblem
@@ -21,10 +19,9 @@ from zerogap.problems.translation.forest_problem import SyntaxProblem
 class Compiled(NamedTuple):
     """A problem as arrays for kernels."""
 
-    forest: tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.int32], Scores]
+    forest: ForestArrays
     arity: int  # the most vertices in a target side
-    start: int
-    end: int
+    ends: tuple[int, int]  # the state before a sentence, and the word after it
     boundaries: Boundaries
 
 
@@ -38,7 +35,8 @@ def compile_problem(problem: SyntaxProblem) -> Compiled:
     lm = boundaries_of(
         model.keys, model.scores, model.next_states, model.back_offs, model.shorter, n_words=model.n_words, order=model.order
     )
-    return Compiled((forest.edge_start, forest.symbol_start, symbols, problem.scores), arity, model.start, model.end_id, lm)
+    arrays = ForestArrays(forest.edge_start, forest.symbol_start, symbols, problem.scores)
+    return Compiled(arrays, arity, (model.start, model.end_id), lm)
 
 
 def cube_prune(problem: SyntaxProblem, *, limit: int = 200, lazy: bool = False, compiled: Compiled | None = None) -> Derivation | None:
@@ -46,5 +44,5 @@ def cube_prune(problem: SyntaxProblem, *, limit: int = 200, lazy: bool = False, 
     if isinstance(limit, bool) or not isinstance(limit, int) or limit < 1:
         raise InputError(f"limit is {limit!r}: expected at least 1 candidate per vertex.")
     given = compile_problem(problem) if compiled is None else compiled
-    pieces, best = cube_pruned(given.forest, given.arity, given.start, given.end, given.boundaries, limit=limit, lazy=lazy)
+    pieces, best = cube_pruned(given.forest, given.boundaries, given.ends, given.arity, limit=limit, lazy=lazy)
     return None if best < 0 else derivation_of(pieces, best)

@@ -15,6 +15,7 @@ from zerogap.grid import Scores
 from zerogap.oracles.forests.end_prices import tighten
 from zerogap.oracles.forests.end_words import end_tokens, neighbours
 from zerogap.oracles.forests.gap_terms import Terms, cut
+from zerogap.oracles.forests.search import Around
 from zerogap.oracles.ngrams.context_bounds import Contexts, contexts_of, reader_of
 from zerogap.problems.translation.forest_problem import SyntaxProblem
 from zerogap.problems.translation.language_model import BEGIN
@@ -73,13 +74,12 @@ class Relaxed(NamedTuple):
     terms: Scores  # by hyperedge and place: see zerogap.oracles.forests.gap_terms
     after: Scores  # (vertices, tokens): see zerogap.oracles.forests.end_prices
 
-    def for_search(self) -> tuple[Any, ...]:
-        """The arrays that zerogap.oracles.forests.search takes after the forest."""
-        n_tokens = len(self.contexts.highest)
-        prices = self.firsts.table(n_tokens), self.lasts.table(n_tokens)
-        tables = (*prices, self.firsts.table_around(n_tokens), self.lasts.table_around(n_tokens))
-        contexts = self.contexts.waiting, self.contexts.last_token
-        return self.alive, self.inside, self.outside, self.terms, self.after, self.contexts.highest, *tables, *contexts
+    def for_search(self) -> Around:
+        contexts, n_tokens, firsts, lasts = self.contexts, len(self.contexts.highest), self.firsts, self.lasts
+        return Around(
+            self.alive, self.inside, self.outside, self.terms, self.after, contexts.highest, firsts.table(n_tokens), lasts.table(n_tokens),
+            firsts.table_around(n_tokens), lasts.table_around(n_tokens), contexts.waiting, contexts.last_token,
+        )  # fmt: skip
 
 
 def tokens_of(held: NDArray[np.bool_]) -> Tokens:
@@ -139,7 +139,7 @@ def possible_neighbours(
     n_tokens = problem.language_model.n_words + 1
     possible, reverse = np.zeros((n_tokens, n_tokens), dtype=np.bool_), np.zeros((n_tokens, n_tokens), dtype=np.bool_)
     held = firsts.table(n_tokens) > -np.inf, lasts.table(n_tokens) > -np.inf
-    neighbours(*arrays, alive, *held, problem.language_model.ids[BEGIN], given.end, possible, reverse)
+    neighbours(*arrays, alive, *held, problem.language_model.ids[BEGIN], given.ends[1], possible, reverse)
     return possible | reverse.T
 
 
@@ -161,8 +161,8 @@ def terms_of(
     places = np.flatnonzero(symbols < 0)
     tail_start = np.searchsorted(places, symbol_start).astype(np.int64)
     terms = cut(
-        arrays, alive, firsts.numbers(n_tokens), lasts.numbers(n_tokens), len(firsts.tokens), problem.language_model.ids[BEGIN], given.end,
-        given.boundaries, contexts,
+        arrays, alive, firsts.numbers(n_tokens), lasts.numbers(n_tokens), len(firsts.tokens), problem.language_model.ids[BEGIN],
+        given.ends[1], given.boundaries, contexts,
     )  # fmt: skip
     return Cut(edge_start, tail_start, -1 - symbols[places], terms)
 

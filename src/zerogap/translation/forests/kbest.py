@@ -13,11 +13,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from zerogap.oracles.forests.search import Store, Ways
 from zerogap.problems.translation.forest import Derivation
 from zerogap.problems.translation.forest_problem import SyntaxProblem
 from zerogap.translation.forests.cube_pruning import Compiled
 from zerogap.translation.forests.end_prices import Relaxed, relax
-from zerogap.translation.forests.search import Store, Ways, all_ways
+from zerogap.translation.forests.search import all_ways
 
 FIRST_SHARE = 1 / 64  # of the best score's magnitude: how far below it is looked at first
 TRIES = 24  # each looks twice as far; the last one at everything

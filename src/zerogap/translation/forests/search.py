@@ -8,14 +8,13 @@ it pauses, and the relaxation is tightened with the pieces found so far in the p
 from __future__ import annotations
 
 import time
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from zerogap.grid import Scores
+from zerogap.grid import Integers
 from zerogap.oracles.forests.cube_pruning import Pieces, derivation_of
-from zerogap.oracles.forests.search import PAUSED, TOO_MANY, search_pieces
+from zerogap.oracles.forests.search import PAUSED, TOO_MANY, Around, Limits, Store, Ways, search_pieces
 from zerogap.problems.translation.forest import Derivation, yield_lengths
 from zerogap.problems.translation.forest_problem import SyntaxProblem
 from zerogap.translation.forests.cube_pruning import Compiled
@@ -33,59 +32,18 @@ class Searched(NamedTuple):
     n_tried: int
 
 
-class Ways(NamedTuple):
-    """All ways to make pieces: the hyperedge, the pieces below, -1 for none, and what is not scored below."""
-
-    pieces: NDArray[np.int32]
-    edges: NDArray[np.int32]
-    scores: Scores
-    below: NDArray[np.int32]
-
-    @classmethod
-    def empty(cls, arity: int, size: int) -> Ways:
-        return cls(np.empty(size, np.int32), np.empty(size, np.int32), np.empty(size), np.empty((size, arity), dtype=np.int32))
-
-
-class Store(NamedTuple):
-    """Pieces as they are found, by vertex."""
-
-    first: NDArray[np.int64]
-    last: NDArray[np.int64]
-    lefts: NDArray[np.int32]
-    states: NDArray[np.int32]
-    scores: Scores
-    edges: NDArray[np.int32]
-    below: NDArray[np.int32]
-
-    @classmethod
-    def empty(cls, n_vertices: int, arity: int, size: int) -> Store:
-        ranges = np.zeros(n_vertices, dtype=np.int64), np.zeros(n_vertices, dtype=np.int64)
-        ids = [np.empty(size, dtype=np.int32) for _ in range(3)]
-        return cls(*ranges, ids[0], ids[1], np.empty(size), ids[2], np.empty((size, arity), dtype=np.int32))
-
-    def grown(self, size: int) -> Store:
-        """The same pieces with room for more."""
-        wider = Store.empty(len(self.first), self.below.shape[1], size)
-        for k in range(2, len(self)):
-            wider[k][: len(self[k])] = self[k]
-        return Store(self.first, self.last, *wider[2:])
-
-
 def search(
     problem: SyntaxProblem, given: Compiled, relaxed: Relaxed, *, threshold: float, limit: int, seconds: float | None = None
 ) -> Searched:
     """The best derivation above the threshold, if there is one, among at most `limit` pieces. The time is looked at when it pauses."""
     begin = time.perf_counter()
-    order = np.argsort(yield_lengths(problem.forest), kind="stable").astype(np.int64)
+    order = shortest_first(problem)
     store = Store.empty(problem.forest.n_vertices, given.arity, min(limit, FIRST_PIECES))
     counts = np.zeros(5, dtype=np.int64)
     no_ways = Ways.empty(given.arity, 0)
     budget, done, n_pieces, tried = FIRST_BUDGET, 0, 0, 0
     while True:
-        best = search_pieces(
-            *given.forest, *relaxed.for_search(), threshold, given.start, given.end, tuple(given.boundaries), order, done, n_pieces, budget,
-            limit, *store, *no_ways, counts,
-        )  # fmt: skip
+        best = run(given, relaxed.for_search(), order, Limits(threshold, budget, limit), store, no_ways, counts)
         tried += int(counts[0])
         done, n_pieces = int(counts[1]), int(counts[2])
         if best == TOO_MANY:
@@ -107,10 +65,10 @@ def search(
 
 def beam_search(problem: SyntaxProblem, given: Compiled, relaxed: Relaxed, *, threshold: float, width: int, limit: int) -> Searched:
     """The same with at most `width` pieces of every vertex (Rush 2014, algorithm 10)."""
-    size = min(limit, FIRST_PIECES)
+    size, order, limits = min(limit, FIRST_PIECES), shortest_first(problem), Limits(threshold, NO_PAUSE, width)
     while True:
         store, counts = Store.empty(problem.forest.n_vertices, given.arity, size), np.zeros(5, dtype=np.int64)
-        best = run(problem, given, relaxed.for_search(), threshold, width, store, Ways.empty(given.arity, 0), counts)
+        best = run(given, relaxed.for_search(), order, limits, store, Ways.empty(given.arity, 0), counts)
         if best != TOO_MANY or size >= limit:
             break
         size = min(8 * size, limit)
@@ -118,17 +76,14 @@ def beam_search(problem: SyntaxProblem, given: Compiled, relaxed: Relaxed, *, th
     return Searched(found, best != TOO_MANY and not counts[3], int(counts[2]), int(counts[0]))
 
 
-def run(
-    problem: SyntaxProblem, given: Compiled, bounds: tuple[Any, ...], threshold: float, width: int, store: Store, ways: Ways,
-    counts: NDArray[np.int64], *, budget: int = NO_PAUSE,
-) -> int:  # fmt: skip
-    """A search over pieces, those of shorter yields first; fills the store, the ways and the counts, which say what is done already."""
-    order = np.argsort(yield_lengths(problem.forest), kind="stable").astype(np.int64)
-    done, n_pieces = int(counts[1]), int(counts[2])
-    return search_pieces(
-        *given.forest, *bounds, threshold, given.start, given.end, tuple(given.boundaries), order, done, n_pieces, budget, width, *store,
-        *ways, counts,
-    )  # fmt: skip
+def shortest_first(problem: SyntaxProblem) -> Integers:
+    """The vertices, those of shorter yields first."""
+    return np.argsort(yield_lengths(problem.forest), kind="stable").astype(np.int64)
+
+
+def run(given: Compiled, known: Around, order: Integers, limits: Limits, store: Store, ways: Ways, counts: Integers) -> int:
+    """A search over pieces; fills the store, the ways and the counts, which say what is done already."""
+    return search_pieces(given.forest, known, tuple(given.boundaries), given.ends, order, limits, store, ways, counts)
 
 
 def all_ways(
@@ -138,12 +93,13 @@ def all_ways(
 
     None if there are more than `limit`, or the time is up. Without a relaxation, all that there are."""
     begin = time.perf_counter()
+    order = shortest_first(problem)
     bounds = unbounded(problem, given) if relaxed is None else relaxed.for_search()
     size, budget = min(limit, FIRST_PIECES), FIRST_BUDGET if seconds is not None else NO_PAUSE
     while True:
         store, ways = Store.empty(problem.forest.n_vertices, given.arity, size), Ways.empty(given.arity, size)
         counts = np.zeros(5, dtype=np.int64)
-        while (best := run(problem, given, bounds, threshold, limit, store, ways, counts, budget=budget)) == PAUSED:
+        while (best := run(given, bounds, order, Limits(threshold, budget, limit), store, ways, counts)) == PAUSED:
             budget = int(budget * GROWTH) + 1
             if seconds is not None and time.perf_counter() - begin > seconds:
                 return None
@@ -155,12 +111,12 @@ def all_ways(
         size = min(8 * size, limit)
 
 
-def unbounded(problem: SyntaxProblem, given: Compiled) -> tuple[Any, ...]:
+def unbounded(problem: SyntaxProblem, given: Compiled) -> Around:
     """Bounds that leave nothing out, for a threshold of -inf."""
     n_vertices, n_words = problem.forest.n_vertices, problem.language_model.n_words
     zeros, table = np.zeros(n_vertices), np.zeros((n_vertices, n_words + 1))
     n_terms = problem.forest.n_edges + int((problem.forest.symbols < 0).sum())
-    return (
+    return Around(
         np.ones(problem.forest.n_edges, dtype=np.bool_), zeros, zeros, np.zeros(n_terms), table, np.zeros((n_words + 1, n_words + 1)),
         table, table, table, table, np.zeros(given.boundaries.n_lefts + 1), np.zeros(problem.language_model.n_states, dtype=np.int32),
     )  # fmt: skip
@@ -169,7 +125,8 @@ def unbounded(problem: SyntaxProblem, given: Compiled) -> tuple[Any, ...]:
 def exhaustive(problem: SyntaxProblem, given: Compiled, *, limit: int) -> Searched:
     """The best derivation of all, if there are at most `limit` pieces."""
     store, counts = Store.empty(problem.forest.n_vertices, given.arity, limit), np.zeros(5, dtype=np.int64)
-    best = run(problem, given, unbounded(problem, given), -np.inf, limit, store, Ways.empty(given.arity, 0), counts)
+    limits = Limits(-np.inf, NO_PAUSE, limit)
+    best = run(given, unbounded(problem, given), shortest_first(problem), limits, store, Ways.empty(given.arity, 0), counts)
     if best == TOO_MANY:
         return Searched(None, False, limit, int(counts[0]))
     found = None if best < 0 else derivation_of(Pieces(np.zeros(0, dtype=np.int64), *store[2:]), int(best))
