@@ -15,7 +15,6 @@ from zerogap.errors import InputError, VerificationError
 from zerogap.io.formats.jsonl import example_from
 from zerogap.pipeline.any_problem import decode_any, length_of, methods_for
 from zerogap.pipeline.sources import Unparsed, from_text
-from zerogap.pipeline.tree_parsers import problem_of
 from zerogap.problems.files import KINDS, digest_of, problem_from_json
 from zerogap.problems.json_values import number_to_json
 from zerogap.problems.sequence.problem import Problem as SequenceProblem
@@ -264,6 +263,8 @@ def with_heads(pipeline: Pipeline, sentence: Sentence, heads: Sequence[int]) -> 
 
 
 def watch_trees(request: forms.WatchRequest, context: Context, limit: float, tell: Tell) -> dict[str, Any]:
+    from zerogap.pipeline.tree_parsers import problem_of  # loads Numba: workers do, the process that starts them does not
+
     parser: TreeParser = context.models.of("trees")
     text = list(unparsed_of(context, request.text))
     words = chosen(text, request).sentence.columns["form"]

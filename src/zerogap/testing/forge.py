@@ -514,13 +514,13 @@ def forged(
     name: str, problem: Any, best: float, solution: Solution[Any], foreign: Certificate | None, rng: Random
 ) -> Iterator[tuple[str, Any, Any]]:
     """Every attack on a true solution: its name, the certificate and the claim."""
-    others = list(dressed(name, problem, best, solution.certificate))
-    if others and rng.random() < 0.4:
-        solution = replace(solution, certificate=others[rng.integers(len(others))])
-    for attack in (*ATTACKS.values(), *SPECIAL[name]):
-        for certificate in attack(problem, solution.certificate, rng):
-            for claim in some(rng, list(false_claims(problem, best, solution, certificate)), 2):
-                yield attack.__name__, certificate, claim
+    proofs = [solution.certificate, *dressed(name, problem, best, solution.certificate)]
+    for true in some(rng, proofs, 2):
+        for attack in (*ATTACKS.values(), *SPECIAL[name]):
+            for certificate in attack(problem, true, rng):
+                for claim in some(rng, list(false_claims(problem, best, solution, certificate)), 2):
+                    yield attack.__name__, certificate, claim
+        solution = replace(solution, certificate=true)  # the claims below are about the last of them
     if foreign is not None:
         for claim in false_claims(problem, best, solution, foreign):
             yield "foreign_problem", foreign, claim

@@ -412,7 +412,7 @@ def test_sentences_without_what_the_model_reads():
 @pytest.mark.compiled
 def test_tags_that_were_never_seen_together_may_have_any_label():
     sets = label_sets(toy_treebank(5), "upos")
-    start, labels = sets.candidates({"form": ("x", "y"), "upos": ("NOUN", "X")}, (2, 0))
+    start, labels, _ = sets.candidates({"form": ("x", "y"), "upos": ("NOUN", "X")}, (2, 0))
     assert [sets.names[i] for i in labels[: start[1]]] == ["nsubj", "obj"]
     assert labels[start[1] :].tolist() == list(range(len(sets.names)))
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from zerogap._lazy import on_call
 from zerogap.cli.terminal import check_choices, progress
 from zerogap.errors import FormatError
 from zerogap.io.formats.brackets import tree_from_text
@@ -24,12 +25,15 @@ from zerogap.io.translation.tree_rules import node_of, read_tree_rules
 from zerogap.io.translation.weights import SCORES, load_phrase_weights, weights_of_file
 from zerogap.problems.translation.phrases import REORDERINGS
 from zerogap.translation.forests.grammar import MAX_SPAN
-from zerogap.translation.translators import grammar_translator, phrase_translator, tree_translator
 
 if TYPE_CHECKING:
     from zerogap.problems.translation.language_model import LanguageModel
     from zerogap.translation.translators import Asked, Translator
 
+# imported when called: they load Numba, which the process that starts a server's workers does without
+tree_translator, grammar_translator, phrase_translator = (
+    on_call(f"zerogap.translation.translators:{name}") for name in ("tree_translator", "grammar_translator", "phrase_translator")
+)
 SPACES = re.compile(r"[ \t\r\n\f\v]+")  # not others: a word may hold one, as phrase tables have it
 
 

@@ -66,10 +66,13 @@ def train(
     """
     check_backbone(parser)
     check_most_heads(most_heads)
-    options = TrainingOptions(**{"epochs": 3, "single_root": parser.single_root, **changes})
-    for name, given, known in (("algorithm", options.algorithm, ONLINE), ("begin_with", begin_with, ("parser", "nothing"))):
+    for name, given, known in (
+        ("algorithm", changes.get("algorithm", ONLINE[0]), ONLINE),
+        ("begin_with", begin_with, ("parser", "nothing")),
+    ):
         if given not in known:
             raise UnknownMethod(name, given, known)
+    options = TrainingOptions(**{"epochs": 3, "single_root": parser.single_root, **changes})
     check_count("backbone_epochs", backbone_epochs)
     train_set = checked(sentences, parser.single_root, "sentences")
     held_out = checked(development, parser.single_root, "development") if development else []
