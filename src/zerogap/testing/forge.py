@@ -514,8 +514,8 @@ def forged(
     name: str, problem: Any, best: float, solution: Solution[Any], foreign: Certificate | None, rng: Random
 ) -> Iterator[tuple[str, Any, Any]]:
     """Every attack on a true solution: its name, the certificate and the claim."""
-    proofs = [solution.certificate, *dressed(name, problem, best, solution.certificate)]
-    for true in some(rng, proofs, 2):
+    others = some(rng, list(dressed(name, problem, best, solution.certificate)), 1)
+    for true in (solution.certificate, *others):
         for attack in (*ATTACKS.values(), *SPECIAL[name]):
             for certificate in attack(problem, true, rng):
                 for claim in some(rng, list(false_claims(problem, best, solution, certificate)), 2):
