@@ -1,4 +1,4 @@
-"""What can go wrong, as meanings.
+"""All exceptions of zerogap, named by what went wrong.
 
 ZerogapError
 ├── InputError (ValueError)      what was given is not what is accepted

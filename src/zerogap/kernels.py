@@ -1,4 +1,4 @@
-"""How kernels are compiled: each on its first call, with one explicit signature, cached on disk (zerogap.kernel_cache), without the GIL.
+"""Compiles kernels: each on its first call, with one explicit signature, cached on disk (zerogap.kernel_cache), without the GIL.
 
 A signature says which arrays a kernel reads (read-only ones, for which writable ones may stand) and which it fills (writable ones).
 Importing a module compiles nothing. The first call of a kernel, from Python or while a kernel that calls it is compiled, reads the

@@ -1,4 +1,4 @@
-"""Who does the work: processes of this machine, or actors of a Ray cluster. Both are given chunks and answer with outcomes; all else
+"""Engines run the work: processes of this machine, or actors of a Ray cluster. Both are given chunks and answer with outcomes; all else
 is the scheduler's, which is the same for both."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What a job has done so far: a file of JSON lines beside the output, which says how far every input is.
+"""The record of what a job has done so far: a file of JSON lines beside the output, which says how far every input is.
 
 The first line describes the job; then comes a line for every shard that has its final name, and one for every input that is done. Nothing
 in it depends on time, so that the manifest of a job that was killed and went on is the same as that of one that was not.

@@ -1,4 +1,4 @@
-"""Where jobs read and write: local paths, and URLs of whatever fsspec opens (an extra).
+"""Places that jobs read from and write to: local paths, and URLs of whatever fsspec opens (an extra).
 
 A file that is written appears whole under its name: locally it is written beside it and renamed, elsewhere it is sent when it is complete.
 """

@@ -1,4 +1,4 @@
-"""What a job does with its records: parse, label or translate sentences, decode problems, verify solutions.
+"""The tasks of jobs: parse, label or translate sentences, decode problems, verify solutions.
 
 A task is a frozen record of options that can be sent to another machine; `load` gives its solver there. A new task is a class here
 and a line in `TASKS`.

@@ -1,4 +1,4 @@
-"""What a worker does with a chunk: every record is answered or recorded with its error, and none takes longer than its limit.
+"""A worker handles a chunk: every record is answered or recorded with its error, and none takes longer than its limit.
 
 The limit is kept twice. A timer interrupts Python code; if that does not help, since compiled code does not listen, the scheduler ends the
 process. Then the chunk is given out again a record at a time, so that only the one that is to blame is lost.

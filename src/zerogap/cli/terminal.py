@@ -1,4 +1,4 @@
-"""What all commands tell people, on standard error: progress, notes on single inputs, a summary with the exit code."""
+"""Messages of all commands on standard error: progress, notes on single inputs, a summary with the exit code."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a kernel's descent of a dual begins and ends: what all kernels that move prices by subgradient steps are told alike."""
+"""Settings of a kernel's descent of a dual, the same record for all kernels that move prices by subgradient steps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the gap closed: the best bound from above and the best score from below, by iteration (Rush 2014, figure A-2)."""
+"""Draws how the gap closed: the best bound from above and the best score from below, by iteration (Rush 2014, figure A-2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every decoder returns: a structure, a bound that nothing can beat, and the evidence."""
+"""The result of every decoder: a structure, a bound that nothing can beat, and the evidence."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How the gap closes: bounds, scores and times, as a search notes them."""
+"""A search notes its bounds, scores and times here, for the trace."""
 
 from __future__ import annotations
 

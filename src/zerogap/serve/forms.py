@@ -1,4 +1,4 @@
-"""What requests and answers look like: the names are those of the Python API. Checked by workers, described by OpenAPI."""
+"""Forms of requests and answers: the names are those of the Python API. Checked by workers, described by OpenAPI."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a single request may ask for. Whatever is beyond a limit is answered by a 4xx that says which."""
+"""Limits of a single request. Whatever is beyond a limit is answered by a 4xx that says which."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the server has done, as Prometheus reads it."""
+"""Counts of what the server has done, as Prometheus reads them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happens while a problem is solved, as it is told to a client: every step, or as many as are worth showing."""
+"""Steps of a solver for a client to watch: every step, or as many as are worth showing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What workers do with a request: from its form to the answer. A new task is a function, two forms, and a line in `TASKS`."""
+"""Workers take a request from its form to the answer. A new task is a function, two forms, and a line in `TASKS`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What draws of all tasks share: scores that tie and scores that break solvers, and a method as it is tried."""
+"""Drawing shared by all tasks: scores that tie and scores that break solvers, and a method as it is tried."""
 
 from __future__ import annotations
 

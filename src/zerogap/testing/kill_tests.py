@@ -1,4 +1,4 @@
-"""What a checker must answer, as many small tests: true claims hold, false and unproven ones are refused, problems mean what they meant.
+"""Many small tests of what a checker must answer: true claims hold, false and unproven ones are refused, problems mean what they meant.
 
 Each test is a function that returns a word for what happened. What it returns of the code as it is, is what it has to return: for claims
 that are true or false by enumeration this is known before, and looked at.

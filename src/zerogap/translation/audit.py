@@ -1,4 +1,4 @@
-"""How often, and by how much, another decoder missed the optimum of the same model.
+"""Counts how often, and by how much, another decoder missed the optimum of the same model.
 
 Its scores are compared with proven ones, sentence by sentence. Other programs round their scores, so a difference counts from a tolerance
 on. A score above a proven optimum means that the two do not score alike: other weights, features, limits or a constant.

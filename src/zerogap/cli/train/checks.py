@@ -1,4 +1,4 @@
-"""What `zerogap train dependency` refuses before it reads anything: options that do not go together."""
+"""`zerogap train dependency` refuses options that do not go together before it reads anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a head-driven grammar counts: a constituent is its head child, then sisters outward on each side, then an end (Collins 1997).
+"""Counts for a head-driven grammar: a constituent is its head child, then sisters outward on each side, then an end (Collins 1997).
 
     (NP (DT the) (NN dog) (PP in ...))      head NN(dog); right: PP(in) after nothing, end after PP; left: DT(the), end after DT
 

@@ -1,4 +1,4 @@
-"""Which child of a constituent is its head, and the dependencies that follow (Collins 1999, appendix A; Yamada & Matsumoto 2003).
+"""Rules for heads of constituents, and the dependencies that follow (Collins 1999, appendix A; Yamada & Matsumoto 2003).
 
 A rule looks for labels in an order of preference, from the left or from the right: `l IN TO` finds the leftmost IN, or else the
 leftmost TO; `r NN|NNS` the rightmost of either. When nothing is found, the first or the last child is taken that is no punctuation.

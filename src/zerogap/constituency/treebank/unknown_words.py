@@ -1,4 +1,4 @@
-"""What a word looks like: classes by which words that training hardly saw, or never, get their tags.
+"""Classes of words by their looks, by which words that training hardly saw, or never, get their tags.
 
 From coarse to fine: the shape of the word (capitals, digits, hyphens, whether it begins the sentence), the shape with an English
 suffix in the manner of the Berkeley parser's signatures (Petrov et al. 2006), the shape with its last two letters, with its last three.

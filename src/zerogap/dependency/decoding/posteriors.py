@@ -1,4 +1,4 @@
-"""What all trees of a problem say of each arc: its probability, and the score of the best tree that uses it.
+"""Sums and maxima over all trees, for each arc: its probability, and the score of the best tree that uses it.
 
 Trees have probability proportional to exp(score). Non-projective trees under arcs are summed by the matrix-tree theorem, projective ones by
 inside and outside of the dynamic program that scores their parts. With labels, an arc stands for all of its labels

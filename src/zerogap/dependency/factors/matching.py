@@ -1,4 +1,4 @@
-"""Where patterns hold in a sentence: sets of arcs, which are factors.
+"""Matches of patterns in a sentence: sets of arcs, which are factors.
 
 Every pattern waits for one value of one attribute, the rarest that it asks for by the look of it; one whose value is not in the
 sentence costs nothing. Others are sought by backtracking, node by node, from that word on. Matches with the same arcs are one factor.

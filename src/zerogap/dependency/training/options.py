@@ -1,4 +1,4 @@
-"""What the stages of training share: options, progress, gold trees, and which weights may be learned."""
+"""The stages of training share options, progress, gold trees, and which weights may be learned."""
 
 from __future__ import annotations
 

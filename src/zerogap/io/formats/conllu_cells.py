@@ -1,4 +1,4 @@
-"""What may stand in a CoNLL-U file, and a sentence written from nothing: cells, comments, multiword tokens, blanks between tokens."""
+"""The cells of a CoNLL-U file, and a sentence written from nothing: values, comments, multiword tokens, blanks between tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an entry of a constraint file says: one kind of constraint (a key of `KINDS`), and perhaps a penalty and a name.
+"""An entry of a constraint file is one kind of constraint (a key of `KINDS`), and perhaps a penalty and a name.
 
 What a kind takes is given in order, as a list, or by name. A `Spot` knows where a value stands, so that errors name it.
 """

@@ -1,4 +1,4 @@
-"""What a moses.ini says about a phrase-based model: where its phrase table and language model are, and its weights.
+"""Reads the phrase-based model that a moses.ini describes: the files of its phrase table and language model, and its weights.
 
     [feature]
     KENLM name=LM0 factor=0 path=news.arpa.gz order=3

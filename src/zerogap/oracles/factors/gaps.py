@@ -1,4 +1,4 @@
-"""What one tree says of factors: their gaps, its score, and how to find a better one from it. The layout: see `oracles.factors.shares`."""
+"""The gaps of factors at one tree, its score, and the search for a better tree from it. The layout: see `oracles.factors.shares`."""
 
 # mypy: disable-error-code="no-untyped-def"
 # a kernel's types are its signature

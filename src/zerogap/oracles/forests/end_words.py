@@ -1,4 +1,4 @@
-"""Which words vertices of a forest begin and end with, and which words can be neighbours in what is left of it."""
+"""Finds the words with which vertices of a forest begin and end, and the words that can be neighbours in the rest of it."""
 
 from __future__ import annotations
 

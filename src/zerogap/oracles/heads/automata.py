@@ -1,4 +1,4 @@
-"""What the automaton of one head scores: paths through candidate modifiers on each of its sides (Rush 2014, section 6.3).
+"""Scores of the automaton of one head: paths through candidate modifiers on each of its sides (Rush 2014, section 6.3).
 
 A side is a path through its candidate modifiers, outward from the head, in a context k, which is the head of the head:
 

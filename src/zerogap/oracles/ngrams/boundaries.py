@@ -1,4 +1,4 @@
-"""What an n-gram model must know of a piece of a sentence: its first words, whose scores wait for what comes before, and its last state.
+"""The ends of a piece of a sentence for an n-gram model: its first words, whose scores wait for what comes before, and its last state.
 
 Words at the left end wait only for as long as a longer n-gram could still reach over them (Li & Khudanpur 2008): words l1 .. lk wait if the
 model lists an n-gram (.., u, l1, .., lk). Such sequences are the N nodes of a trie, numbered from 1 such that parents come first. The left

@@ -1,4 +1,4 @@
-"""What an n-gram model says at best of words whose context is known in part: upper bounds over all contexts that end in known words.
+"""Upper bounds of n-gram scores of words whose context is known in part: maxima over all contexts that end in known words.
 
     highest[r, w]   the most that w scores after any words that end in r
     plain[r, w]     what it scores after r, if the model knows no longer context

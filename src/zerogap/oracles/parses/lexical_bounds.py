@@ -1,4 +1,4 @@
-"""What a symbol over a span can be worth in any parse with heads, when every rule scores as for its best head (Rush 2014, section 2.2.2).
+"""Upper bounds for a symbol over a span in any parse with heads, when every rule scores as for its best head (Rush 2014, section 2.2.2).
 
     inside[i, j, X]  = max over X -> Y Z of inside[i, k, Y] + inside[k, j, Z] + score        and over X -> Y, all at most 0
     outside[i, k, Y] = max over X -> Y Z of outside[i, j, X] + inside[k, j, Z] + score       and so on

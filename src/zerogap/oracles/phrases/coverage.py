@@ -1,4 +1,4 @@
-"""Which source words a hypothesis has translated: all before the first gap, and a window of 64 words from there on.
+"""The source words that a hypothesis has translated: all before the first gap, and a window of 64 words from there on.
 
 Bit k of a coverage stands for word `gap + k`; bit 0, the gap itself, is never set. With the number of translated words, a coverage says
 where its gap is, so that sentences may be of any length. What would be translated beyond the window is refused: within a limit of jumps

@@ -1,4 +1,4 @@
-"""What searches for translations look up: phrases by span, their words, and the scores of words after states of the language model.
+"""Tables for searches for translations: phrases by span, their words, and the scores of words after states of the language model.
 
 A phrase's words are scored one by one from the state before it. As soon as the state is the one that the empty context would have led
 to, the rest of the phrase scores what it always does: `rest` has that, so that phrases of any length cost one or two steps.

@@ -1,4 +1,4 @@
-"""How often hyperedges are on the best hyperpaths through given ones: features of all max-marginal structures (Rush 2014, section 8.4.2).
+"""Counts of hyperedges on the best hyperpaths through given ones: features of all max-marginal structures (Rush 2014, section 8.4.2).
 
 The best hyperpath through a hyperedge is that hyperedge, the best way to derive each vertex of its tail, and the best way around its head,
 which is a hyperedge above it, the best ways to derive the rest of that one's tail, and so on up to the root. Ways are shared: each is

@@ -1,4 +1,4 @@
-"""What a tree is scored by beside its arcs, and how the scores are given: all of them, a list of some, or a function.
+"""Scores of parts larger than arcs, and the ways to give them: all of them, a list of some, or a function.
 
 Modifiers of a head on one side are counted outward from it: m_1 is the nearest. Indices of the parts of a tree, g the head of h:
 

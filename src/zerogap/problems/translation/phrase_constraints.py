@@ -1,4 +1,4 @@
-"""What a translation must and must not be, besides a translation: words of the output, fixed spans, zones and walls.
+"""Constraints on a translation by phrases: words of the output, fixed spans, zones and walls.
 
     required    a phrase of target words that the output has somewhere        forbidden   one that it has nowhere
     fixed       the only translations of a span, or further ones              zone        once entered, translated before it is left

@@ -1,4 +1,4 @@
-"""What prices on the first and last words of vertices say of a translation forest, in plain Python and NumPy: for the checker.
+"""Bounds by prices on the first and last words of vertices of a translation forest, in plain Python and NumPy: for the checker.
 
     highest[r, l]    the most that word l scores after any words that end in r
     first, last      prices: what is inside of a vertex gets them, what is around it pays them, for the words that it takes it to have

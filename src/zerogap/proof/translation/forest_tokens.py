@@ -1,4 +1,4 @@
-"""What is around a vertex of a translation forest at most, if it is read as beginning, or ending, with a certain word: for the checker.
+"""Upper bounds of what is around a vertex of a translation forest that begins, or ends, with a certain word: for the checker.
 
 A piece that begins with a word that suits nobody is bounded by what its readers would score with this word, not by the best they could
 have. Every term of a target side (`forest_bounds`) that reads vertex t takes it to begin with some token; `around_first[t, l]`

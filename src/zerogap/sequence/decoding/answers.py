@@ -1,4 +1,4 @@
-"""What decoders share: a path of lattice states as a solution, and the constraints that make a problem infeasible."""
+"""Functions that decoders share: a path of lattice states as a solution, and the constraints that make a problem infeasible."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a tagger sees of words: attributes made of their characters, hashed templates of them, and the tags that they may have.
+"""Features of words for a tagger: attributes made of their characters, hashed templates of them, and the tags that they may have.
 
 A text is its characters, with a separator between words. Everything is hashed: an attribute is a number of 62 bits, a feature is a key made
 of the number of its template and of the values of its attributes at words nearby. A table maps keys to rows, of which each lists labels,

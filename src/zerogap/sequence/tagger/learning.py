@@ -1,4 +1,4 @@
-"""What a tagger learns: weights of features and tags of a conditional random field over trigrams, by dual averaging.
+"""Learns a tagger: weights of features and tags of a conditional random field over trigrams, by dual averaging.
 
 The loss of a sentence is minus the logarithm of the probability of its tags (Lafferty et al. 2001). Weights follow Xiao 2010, section 1.3,
 with the step sizes of Duchi et al. 2011, section 5: with the sum u of all gradients of a weight so far, the sum s of their squares, and

@@ -1,4 +1,4 @@
-"""What is left of a forest once hyperedges are dropped that no derivation as good as a known one can have.
+"""Drops hyperedges of a forest that no derivation as good as a known one can have.
 
 Prices on the ends of vertices bound every hyperedge (zerogap.translation.forests.end_prices). What remains is a forest of its own, on which
 programs that list paths or trigrams of leaves have a chance.

@@ -1,4 +1,4 @@
-"""Why a sentence has no translation: a word without a phrase, constraints that cannot hold together, or too low a limit of jumps."""
+"""Reasons for having no translation: a word without a phrase, constraints that cannot hold together, or too low a limit of jumps."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a line asks of its translation, before a model says what that scores: spans with their translations, zones and walls."""
+"""Marked-up input, before a model says what it scores: spans with their translations, zones and walls."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What all exact searches for a phrase-based translation share: the best translation and bound so far, and the sentence's lattice."""
+"""State that all exact searches for a phrase-based translation share: the best translation and bound so far, and the sentence's lattice."""
 
 from __future__ import annotations
 

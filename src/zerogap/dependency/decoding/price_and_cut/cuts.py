@@ -1,4 +1,4 @@
-"""What arc values violate, if they are no mixture of trees: sets of words that too little enters, and arcs that cross.
+"""Rows that arc values violate if they are no mixture of trees: sets of words that too little enters, and arcs that cross.
 
 Every tree has an arc into every set of words (Edmonds 1967); with one head for every word, these cuts describe exactly the mixtures of
 trees. They take the place of the flow of Riedel, Smith & McCallum 2012, section 3.1, which admits more and has a variable and a row for

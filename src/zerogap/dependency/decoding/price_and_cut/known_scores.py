@@ -1,4 +1,4 @@
-"""What is known of the scores of parts without scoring them all: two upper bounds for each, and the scores that were asked for.
+"""Knowledge about the scores of parts without scoring them all: two upper bounds for each, and the scores that were asked for.
 
 Riedel, Smith & McCallum 2012, section 4.3.1. A part of three tokens is bounded by what is known of its last two, and of its first two:
 

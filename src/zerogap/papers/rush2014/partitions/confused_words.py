@@ -1,4 +1,4 @@
-"""Which words of a forest to keep apart (Rush 2014, section 5.4: pairs that violate constraints, and a colouring of them).
+"""Chooses the words of a forest to keep apart (Rush 2014, section 5.4: pairs that violate constraints, and a colouring of them).
 
 In the relaxation of zerogap.translation.forests.end_prices words are confused with each other,
 

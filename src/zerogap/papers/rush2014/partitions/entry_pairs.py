@@ -1,4 +1,4 @@
-"""How often entries of a sparse table are in one row: the sum over rows of the products of all pairs of their entries.
+"""Counts how often entries of a sparse table are in one row: the sum over rows of the products of all pairs of their entries.
 
 sums[a, b] += sum_r factors[r] table[r, a] table[r, b]
 """
