@@ -6,8 +6,9 @@ A relaxation bounds a problem from above. It has two methods:
     screen(top, threshold)                    the relaxation without parts that no structure above the threshold has
 
 `close_gap` solves, screens while that helps, and then branches: it ends with a proof, or at a limit with the best structure and the best
-bound that it knows. This is how `method="auto"` of every task works; the tasks differ in what they relax (Rush 2014, chapter 3; Riedel,
-Smith & McCallum 2012; Qian & Liu 2013; Tromble & Eisner 2006).
+bound that it knows. This is how `method="auto"` works for trees with larger parts, with factors, for joint and lexicalised parsing and for
+hypergraphs; they differ in what they relax (Rush 2014, chapter 3; Qian & Liu 2013). Price and cut and label sequences branch by themselves
+(Riedel, Smith & McCallum 2012; Tromble & Eisner 2006), translation has searches of its own.
 """
 
 from __future__ import annotations

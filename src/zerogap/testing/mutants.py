@@ -62,7 +62,7 @@ def modules_of(packages: Iterable[str]) -> list[str]:
     found = []
     for package in packages:
         path = importlib.import_module(package).__path__
-        found += [name for _, name, is_package in pkgutil.walk_packages(path, package + ".") if "standalone" not in name]
+        found += [name for _, name, _ in pkgutil.walk_packages(path, package + ".")]
     return found
 
 
