@@ -72,7 +72,7 @@ def dual_decomposition(
     if prices is None:
         prices = agreement.most_prices(arcs) if branch and at_root.rule == POLYAK else agreement.first_prices(arcs)
     heads = HeadRelaxation(agreement, candidate, prices, begin, at_root, tighten)
-    top = heads.bounded(run._replace(prices=prices), (), run.trace(begin)) if run is not None and run.is_over else None
+    top = heads.bounded(run._replace(prices=prices), agreement.state(()), run.trace(begin)) if run is not None and run.is_over else None
     limits = limits_of(time_limit, None if branch else 1, begin=begin)
     closed = close_gap(heads, limits, top=top)
     if closed.is_infeasible:
@@ -102,18 +102,18 @@ class HeadRelaxation:
         is_first = self.above is None and not fixed  # whatever is known by then, tree and heads may agree about another tree
         floor = -math.inf if incumbent is None or is_first else incumbent.score
         prices, steps = (warm.copy(), HEADS_AT_NODE) if fixed else (self.prices, self.steps)
-        run = self.agreement.run(self.agreement.state(fixed, self.within), prices, floor, steps, deadline)
+        state = self.agreement.state(fixed, self.within)
+        run = self.agreement.run(state, prices, floor, steps, deadline)
         trace = Trace()
         if not fixed:
             trace = run.trace(self.begin) if self.above is None else run.trace(self.begin, self.above.bound, floor)
             self.agreement.tell(run, trace)
             if self.above is not None and run.bound >= self.above.bound:
                 run = run._replace(bound=self.above.bound, prices=self.above.warm)
-        return self.bounded(run, fixed, trace)
+        return self.bounded(run, state, trace)
 
-    def bounded(self, run: Run, fixed: Fixed, trace: Trace) -> Bounded:
-        """What a run says of a node."""
-        state = self.agreement.state(fixed, self.within)
+    def bounded(self, run: Run, state: Integers, trace: Trace) -> Bounded:
+        """The outcome of a run at a node with this state of arcs."""
         doubt = np.where(state == OPEN, run.disputed, 0)
         arc = int(doubt.argmax())
         split = self.agreement.part(arc) if doubt[arc] > 0 else None
